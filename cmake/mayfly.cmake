@@ -1,0 +1,18 @@
+# mayfly_library(NAME SOURCES a.cpp ... LINK lib ...)     a static library of ours
+# mayfly_program(NAME SOURCES a.cpp ... LINK lib ... [STATIC])  a program in build/<preset>/bin
+# STATIC programs (builder, witness, helpers that run inside jails) are tiny and fully static, except under
+# sanitizers, which need the dynamic runtime.
+function(mayfly_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  add_library(${name} STATIC ${ARG_SOURCES})
+  target_link_libraries(${name} PUBLIC mayfly_flags ${ARG_LINK})
+endfunction()
+
+function(mayfly_program name)
+  cmake_parse_arguments(ARG "STATIC" "" "SOURCES;LINK" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE mayfly_flags ${ARG_LINK})
+  if(ARG_STATIC AND NOT MAYFLY_SANITIZE)
+    target_link_options(${name} PRIVATE -static)
+  endif()
+endfunction()

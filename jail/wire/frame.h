@@ -1,0 +1,61 @@
+// Frames: JSON, one per SEQPACKET message, at most kMaxFrame bytes, depth at most kMaxFrameDepth, strictly decoded:
+// an unknown field, a missing field, a wrong type or a duplicate key is a Failure that names the field.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "jail/expected.h"
+#include "jail/os/fd.h"
+
+namespace mayfly {
+
+// ordered: members stay in the order in which they were put, so that texts are stable.
+using Json = nlohmann::ordered_json;
+
+// Parses with a depth limit and refuses duplicate keys, before any tree is kept. Comments are not allowed.
+Expected<Json> parse_json(std::string_view text, std::size_t most_depth);
+
+struct Frame {
+  Json body;
+  std::vector<Fd> fds;
+  bool closed = false;  // the peer has closed; body is null
+};
+
+Expected<void> send_frame(int socket, const Json& body, std::span<const int> fds = {});
+Expected<Frame> receive_frame(int socket);
+
+// Reads the members of one object, each at most once; finish() refuses what was not read.
+//   JsonReader in(frame.body, "");
+//   auto run = TRY(in.number("run", 0, 255));
+//   auto label = TRY(in.optional_text("label", 200));
+//   TRY(in.finish());
+class JsonReader {
+ public:
+  JsonReader(const Json& object, std::string where) : object_(object), where_(std::move(where)) {}
+
+  [[nodiscard]] bool has(std::string_view key) const;
+  Expected<std::uint64_t> number(std::string_view key, std::uint64_t least, std::uint64_t most);
+  Expected<std::optional<std::uint64_t>> optional_number(std::string_view key, std::uint64_t least, std::uint64_t most);
+  Expected<std::optional<double>> optional_real(std::string_view key, double least, double most);
+  Expected<std::string> text(std::string_view key, std::size_t most_bytes);
+  Expected<std::optional<std::string>> optional_text(std::string_view key, std::size_t most_bytes);
+  Expected<bool> boolean(std::string_view key, bool otherwise);
+  Expected<const Json*> object(std::string_view key);           // must be there
+  Expected<const Json*> optional_object(std::string_view key);  // nullptr when absent
+  Expected<const Json*> optional_array(std::string_view key, std::size_t most_items);
+  Expected<void> finish() const;  // every member was read
+
+  [[nodiscard]] std::string path(std::string_view key) const;  // "limits.wallMs"
+
+ private:
+  const Json* find(std::string_view key);
+  const Json& object_;
+  std::string where_;
+  std::vector<std::string> seen_;
+};
+
+}  // namespace mayfly

@@ -1,0 +1,92 @@
+// Plan: the fixed struct that the supervisor hands to the builder for one jail. It names no host path: binds come
+// from the bind table (bind_table.h) by number. Plain old data, one release on both sides, no pointers; strings are
+// ranges of `text` or of the payload memfd. A plan that does not pass judge() builds nothing.
+//
+// One SEQPACKET message: the first plan_size(plan) bytes of the struct, and these descriptors in this order:
+//   0 gate     our end of the gate socket for inside (gate.h); SEQPACKET
+//   1 stream   the socket to the relay, to which inside sends the outer ends of the streams (relay.h)
+//   2 payload  sealed memfd, or absent (has_payload == 0)
+//   3.. cgroup cgroup_fds of them: v2: one directory for CLONE_INTO_CGROUP; v1: one `tasks` file per controller
+// The pidfd of the supervisor is given to the builder once, at its start.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "jail/spec/limits.h"
+
+namespace mayfly {
+
+struct PlanText {
+  std::uint8_t in_payload = 0;  // 0: range of Plan::text, 1: range of the payload memfd
+  std::uint8_t unused[3] = {};
+  std::uint32_t offset = 0;
+  std::uint32_t length = 0;  // without a terminating NUL; a NUL inside is refused by judge() or by inside
+};
+
+struct PlanFile {
+  char name[224] = {};  // NUL-terminated, relative, judged safe
+  std::uint32_t offset = 0;
+  std::uint32_t length = 0;
+  std::uint32_t executable = 0;
+};
+
+enum class CgroupKind : std::uint8_t { None, V1, V2 };
+
+struct Plan {
+  static constexpr std::uint32_t kMagic = 0x6d61'7901;
+  static constexpr std::size_t kMaxArgv = kMaxArguments + 8;
+  static constexpr std::size_t kMaxEnvironment = 8;
+
+  std::uint32_t magic = kMagic;
+  std::uint32_t slot = 0;          // 0..kSlotsPerInstance-1; uids are uid_base + 4 * slot + {0 owner, 1 init, 2 run, 3 relay}
+  char jail[32] = {};              // JailId text, for diagnostics
+  std::uint32_t bind_row = 0;      // row of the bind table
+  CgroupKind cgroup = CgroupKind::None;
+  std::uint8_t cgroup_fds = 0;
+  std::uint8_t has_payload = 0;
+  std::uint8_t terminal = 0;       // 1: a pty instead of three pipes
+  std::uint16_t columns = 80, rows = 24;
+  std::uint8_t reproducible = 0;
+  std::uint8_t unused[3] = {};
+
+  // Limits that inside applies itself.
+  std::uint64_t disk_bytes = 0, memory_bytes = 0;
+  std::uint32_t inodes = 0, processes = 0, open_files = 0, milli_cpus = 0;
+  std::uint64_t wall_ms = 0;       // pid 1 ends the jail at wall_ms + kWallBackup by itself
+  std::uint64_t cpu_ms = 0;        // RLIMIT_CPU backup, per process
+
+  std::uint32_t argv_count = 0, environment_count = 0, file_count = 0, text_length = 0;
+  std::array<PlanText, kMaxArgv> argv{};
+  std::array<PlanText, kMaxEnvironment> environment{};
+  std::array<char, 8192> text{};
+  std::array<PlanFile, kMaxFileCount + 1> files{};  // last: only file_count of them travel
+};
+
+inline std::size_t plan_size(const Plan& plan) {
+  return offsetof(Plan, files) + plan.file_count * sizeof(PlanFile);
+}
+
+// builder -> supervisor. With Cloned comes one descriptor: the pidfd of pid 1.
+enum class BuilderSays : std::uint32_t {
+  Ready,     // once, after start: prepared trees are there
+  Cloned,    // pid 1 exists; from now on inside speaks on the gate socket
+  Failed,    // before or at the clone; nothing of the jail is left
+  Released,  // the kernel has freed the jail's network namespace (RTM_DELNSID); only after Cloned
+};
+
+struct BuilderReply {
+  BuilderSays says = BuilderSays::Failed;
+  std::uint32_t slot = 0;
+  std::int32_t pid = 0;            // of pid 1, in the builder's pid namespace (the host's)
+  std::uint32_t step = 0;          // Step, with Failed
+  std::int32_t error = 0;          // errno, with Failed
+  std::uint32_t network_made_ahead = 0;
+  std::uint32_t proc_available = 0;  // with Ready: whether jails get a procfs of their own
+  std::uint32_t landlock_abi = 0;    // with Ready: 0 = the kernel has none
+  std::array<std::uint32_t, 4> outside_us{};  // time of JoinNetwork, CopyTrees, Clone, MapIds
+};
+
+}  // namespace mayfly

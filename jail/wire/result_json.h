@@ -1,0 +1,31 @@
+// The result object as users see it (design section 8), shared by /api/run, `mayfly run --json` and the wire.
+#pragma once
+
+#include <string>
+
+#include "jail/spec/result.h"
+#include "jail/wire/frame.h"
+
+namespace mayfly {
+
+Json controls_json(const Controls& controls);
+Expected<Controls> controls_from(const Json& object);
+Json limits_json(const Limits& limits);
+Expected<Limits> limits_from(const Json& object);
+
+// The wire form: everything, lossless. result_from(result_wire(r)) == r.
+Json result_wire(const Result& result);
+Expected<Result> result_from(const Json& object);
+
+// What was captured of one stream by whoever holds it (api, `mayfly run --json`).
+struct Captured {
+  std::string out, err;
+};
+// The public form: id, stdout, stderr, exitCode, signal, timedOut, ending, runtime, language, ... A stream that is
+// not UTF-8 becomes base64 and `encoding` says so; cuts fall on character boundaries.
+Json result_public(const Result& result, const Captured& captured, std::string_view language_version);
+
+std::string base64(std::string_view bytes);
+Expected<std::string> from_base64(std::string_view text);  // strict RFC 4648, padding required
+
+}  // namespace mayfly
