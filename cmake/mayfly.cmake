@@ -2,6 +2,10 @@
 # mayfly_program(NAME SOURCES a.cpp ... LINK lib ... [STATIC])  a program in build/<preset>/bin
 # STATIC programs (builder, witness, helpers that run inside jails) are tiny and fully static, except under
 # sanitizers, which need the dynamic runtime.
+# Every program outside tests/ hangs from the target mayfly_programs, which is what an installation needs.
+add_custom_target(mayfly_programs)
+set(MAYFLY_TESTS_FOLDER ${CMAKE_SOURCE_DIR}/tests)
+
 function(mayfly_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
@@ -14,5 +18,9 @@ function(mayfly_program name)
   target_link_libraries(${name} PRIVATE mayfly_flags ${ARG_LINK})
   if(ARG_STATIC AND NOT MAYFLY_SANITIZE)
     target_link_options(${name} PRIVATE -static)
+  endif()
+  cmake_path(IS_PREFIX MAYFLY_TESTS_FOLDER ${CMAKE_CURRENT_SOURCE_DIR} of_the_tests)
+  if(NOT of_the_tests)
+    add_dependencies(mayfly_programs ${name})
   endif()
 endfunction()
