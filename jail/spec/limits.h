@@ -94,6 +94,10 @@ inline constexpr std::uint32_t kInsideRunUid = 1000;
 inline constexpr std::uint32_t kPartsAhead = 64;        // network namespaces and cgroups made ahead, at most
 inline constexpr Milliseconds kIdleBeforeRefill = 3_ms; // refilling at once costs the next jail 0.45 ms
 
+inline constexpr Bytes kRelayBuffer = 64_kib;   // per stream: a reader that is slower holds the program up from here on
+inline constexpr Bytes kRelayReserve = 96_kib;  // beyond it, at the end: one whole pipe (64 KiB) and the reason line
+inline constexpr Milliseconds kTerminalEndRepeat = 1_s;  // input that has ended stays ended: end-of-file again and again
+
 inline constexpr std::uint32_t kQueueTotal = 256;
 inline constexpr std::uint32_t kQueuePerPrincipal = 64;
 inline constexpr std::uint32_t kLivePerPrincipal = 16;
