@@ -48,9 +48,13 @@ inline void take(Expected<void>&&) {}
 
 // Value of an Expected, or return its Failure from the enclosing function.
 // `__extension__` because a statement expression is GNU C++; both compilers that we support have it.
-#define TRY(expression)                                                          \
-  __extension__({                                                                \
-    auto try_result_ = (expression);                                             \
-    if (!try_result_) return tl::make_unexpected(std::move(try_result_.error())); \
-    ::mayfly::detail::take(std::move(try_result_));                              \
+// The counter in the name lets one TRY stand within another.
+#define TRY(expression) MAYFLY_TRY_NAMED(MAYFLY_TRY_JOIN(try_result_, __COUNTER__), expression)
+#define MAYFLY_TRY_JOIN(a, b) MAYFLY_TRY_JOIN_EXPANDED(a, b)
+#define MAYFLY_TRY_JOIN_EXPANDED(a, b) a##b
+#define MAYFLY_TRY_NAMED(result, expression)                            \
+  __extension__({                                                       \
+    auto result = (expression);                                         \
+    if (!result) return tl::make_unexpected(std::move(result.error())); \
+    ::mayfly::detail::take(std::move(result));                          \
   })

@@ -35,6 +35,7 @@ inline constexpr int kSessionConnection = 4;        // the accepted TCP connecti
 inline constexpr int kSessionHostKey = 5;
 inline constexpr int kSessionConfig = 6;
 inline constexpr int kSessionLease = 7;             // connected to lease.sock by the listener, whose pid is announced
+inline constexpr int kSessionListenerPidfd = 8;     // the session ends with its listener
 
 // mayfly-api
 inline constexpr int kApiListener = 4;              // TCP

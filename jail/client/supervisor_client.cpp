@@ -1,0 +1,92 @@
+#include "jail/client/supervisor_client.h"
+
+#include <fcntl.h>
+
+#include <array>
+#include <cerrno>
+#include <utility>
+
+#include "jail/os/unix_socket.h"
+
+namespace mayfly {
+
+namespace {
+
+struct Pipe {
+  Fd read, write;
+};
+
+Expected<Pipe> make_pipe() {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) != 0) return failure("make pipe", errno);
+  return Pipe{Fd(ends[0]), Fd(ends[1])};
+}
+
+}  // namespace
+
+Expected<RunStreams> make_run_streams(WithStderr with_stderr, WithStdin with_stdin) {
+  RunStreams streams;
+  Pipe out = TRY(make_pipe());
+  streams.peer.out = std::move(out.write);
+  streams.own.out = std::move(out.read);
+  if (with_stderr == WithStderr::Yes) {
+    Pipe err = TRY(make_pipe());
+    streams.peer.err = std::move(err.write);
+    streams.own.err = std::move(err.read);
+  }
+  if (with_stdin == WithStdin::Yes) {
+    Pipe in = TRY(make_pipe());
+    streams.peer.in = std::move(in.read);
+    streams.own.in = std::move(in.write);
+  }
+  return streams;
+}
+
+Expected<SupervisorClient> SupervisorClient::connect(const std::string& lease_path) {
+  return adopt(TRY(connect_to(lease_path)));
+}
+
+Expected<SupervisorClient> SupervisorClient::adopt(Fd connected) {
+  TRY(set_nonblocking(connected.get(), Blocking::No));
+  return SupervisorClient(std::move(connected));
+}
+
+Expected<void> SupervisorClient::send(const FromFrontEnd& message, std::span<const int> fds) {
+  return send_frame(socket_.get(), encode(message), fds);
+}
+
+Expected<RunNumber> SupervisorClient::open(Request request, PayloadBuilder payload, PeerEnds ends) {
+  Open open;
+  open.run = next_run_++;
+  open.has_stdin = static_cast<bool>(ends.in);
+  const Fd sealed = TRY(payload.seal_into(request));
+  open.request = std::move(request);
+  std::array<int, 4> fds{};
+  std::size_t count = 0;
+  for (const Fd* fd : {&std::as_const(ends.out), &std::as_const(ends.err), &std::as_const(ends.in), &sealed})
+    if (*fd) fds[count++] = fd->get();
+  TRY(send(FromFrontEnd(open), std::span(fds).first(count)));
+  return open.run;
+}
+
+Expected<void> SupervisorClient::cancel(RunNumber run, Ending why) { return send(Cancel{run, why}, {}); }
+
+Expected<void> SupervisorClient::signal(RunNumber run, int signal_number) {
+  return send(SignalRun{run, signal_number}, {});
+}
+
+Expected<void> SupervisorClient::resize(RunNumber run, TerminalSize size) { return send(ResizeRun{run, size}, {}); }
+
+Expected<void> SupervisorClient::ask_host() { return send(AskHost{}, {}); }
+
+Expected<std::optional<FromSupervisor>> SupervisorClient::receive() {
+  auto frame = receive_frame(socket_.get());
+  if (!frame) {
+    if (frame.error().error == EAGAIN) return std::optional<FromSupervisor>();
+    return tl::make_unexpected(frame.error());
+  }
+  if (frame->closed) return failure("hear from supervisor", EPIPE, "", "it has closed the connection");
+  return std::optional<FromSupervisor>(TRY(decode_from_supervisor(frame->body)));
+}
+
+}  // namespace mayfly

@@ -1,0 +1,272 @@
+#include "jail/spec/resolve.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "jail/spec/escape.h"
+
+namespace mayfly {
+
+namespace {
+
+constexpr std::string_view kHome = "/home/run";
+constexpr std::size_t kMaxLabel = 200;
+constexpr std::size_t kMaxShownCommand = 200;
+constexpr std::size_t kMaxFileName = 200;
+
+auto refuse(std::string field, std::string why) { return failure("accept request", 0, std::move(field), std::move(why)); }
+
+std::string range_text(std::uint64_t least, std::uint64_t most, std::uint64_t got) {
+  return "allowed " + std::to_string(least) + ".." + std::to_string(most) + ", got " + std::to_string(got);
+}
+
+Expected<std::uint64_t> within(std::string_view field, const std::optional<std::uint64_t>& asked, std::uint64_t otherwise,
+                               std::uint64_t least, std::uint64_t most) {
+  if (!asked) return otherwise;
+  if (*asked < least || *asked > most)
+    return refuse("limits." + std::string(field), range_text(least, most, *asked));
+  return *asked;
+}
+
+Expected<MilliCpus> resolve_cpus(const LimitRequest& asked, const LimitRange& range) {
+  if (!asked.cpus) return range.defaults.cpus;
+  const double least = kMinCpus.count / 1000.0;
+  const double most = range.ceilings.cpus.count / 1000.0;
+  // Written so that NaN fails too.
+  if (!(*asked.cpus >= least && *asked.cpus <= most)) {
+    char text[96];
+    std::snprintf(text, sizeof text, "allowed %.2f..%.2f, got %g", least, most, *asked.cpus);
+    return refuse("limits.cpus", text);
+  }
+  return MilliCpus{static_cast<std::uint32_t>(std::lround(*asked.cpus * 1000))};
+}
+
+// Disk is part of memory: unnamed it gives way to a small memory limit, named over half of it it is refused.
+Expected<Bytes> resolve_disk(const LimitRequest& asked, const LimitRange& range, Bytes memory) {
+  const std::uint64_t half = memory.count / 2;
+  if (!asked.disk_bytes) return Bytes{std::min(range.defaults.disk.count, half)};
+  const auto disk = TRY(within("diskBytes", asked.disk_bytes, 0, kMinDisk.count, range.ceilings.disk.count));
+  if (disk > half)
+    return refuse("limits.diskBytes", "at most half of memoryBytes: " + range_text(kMinDisk.count, half, disk));
+  return Bytes{disk};
+}
+
+Expected<Limits> resolve_limits(const LimitRequest& asked, const LimitRange& range) {
+  Limits limits = range.defaults;
+  const Limits& top = range.ceilings;
+  const auto ms = [](std::uint64_t n) { return Milliseconds{static_cast<std::int64_t>(n)}; };
+  const auto count = [](Milliseconds t) { return static_cast<std::uint64_t>(t.count()); };
+  limits.wall = ms(TRY(within("wallMs", asked.wall_ms, count(limits.wall), kMinWallMs, count(top.wall))));
+  limits.cpu_time = ms(TRY(within("cpuMs", asked.cpu_ms, count(limits.cpu_time), kMinWallMs, count(top.cpu_time))));
+  limits.memory.count =
+      TRY(within("memoryBytes", asked.memory_bytes, limits.memory.count, kMinMemory.count, top.memory.count));
+  limits.processes = static_cast<std::uint32_t>(
+      TRY(within("processes", asked.processes, limits.processes, kMinProcesses, top.processes)));
+  limits.open_files = static_cast<std::uint32_t>(
+      TRY(within("openFiles", asked.open_files, limits.open_files, kMinOpenFiles, top.open_files)));
+  if (asked.output_bytes && top.output_kept.count == 0)
+    return refuse("limits.outputBytes", "output is streamed here, nothing is kept");
+  limits.output_kept.count =
+      TRY(within("outputBytes", asked.output_bytes, limits.output_kept.count, 0, top.output_kept.count));
+  // 0 kept bytes means "streamed" on the wire: keep one byte rather than everything.
+  if (asked.output_bytes && limits.output_kept.count == 0) limits.output_kept.count = 1;
+  limits.cpus = TRY(resolve_cpus(asked, range));
+  limits.disk = TRY(resolve_disk(asked, range, limits.memory));
+  return limits;
+}
+
+struct Parts {
+  const PayloadPart* code = nullptr;
+  const PayloadPart* command = nullptr;
+  std::vector<const PayloadPart*> arguments;
+  std::vector<const PayloadPart*> files;
+};
+
+Expected<void> judge_place(const PayloadPart& part, std::string_view field, const Request& request, Bytes most) {
+  if (part.length > most.count) return refuse(std::string(field), range_text(0, most.count, part.length) + " bytes");
+  if (part.offset > request.payload_bytes || part.length > request.payload_bytes - part.offset)
+    return refuse(std::string(field), "lies outside the payload");
+  return {};
+}
+
+Expected<void> judge_files(const std::vector<const PayloadPart*>& files) {
+  if (files.size() > kMaxFileCount) return refuse("files", range_text(0, kMaxFileCount, files.size()) + " files");
+  std::uint64_t total = 0;
+  std::set<std::string> names;
+  for (const PayloadPart* file : files) {
+    TRY(judge_file_name(file->name));
+    if (!names.insert(file->name).second) return refuse("files." + file->name, "named twice");
+    total += file->length;
+  }
+  if (total > kMaxFiles.count) return refuse("files", range_text(0, kMaxFiles.count, total) + " bytes in all");
+  for (const std::string& one : names)
+    for (auto slash = one.find('/'); slash != std::string::npos; slash = one.find('/', slash + 1))
+      if (names.contains(one.substr(0, slash)))
+        return refuse("files." + one, "\"" + one.substr(0, slash) + "\" is a file and a directory at once");
+  return {};
+}
+
+Expected<Parts> sort_parts(const Request& request) {
+  Parts parts;
+  for (const PayloadPart& part : request.payload) {
+    switch (part.kind) {
+      case PayloadKind::Code:
+        if (parts.code) return refuse("code", "given twice");
+        TRY(judge_place(part, "code", request, kMaxCode));
+        parts.code = &part;
+        break;
+      case PayloadKind::Command:
+        if (parts.command) return refuse("command", "given twice");
+        TRY(judge_place(part, "command", request, Bytes{kMaxCommand.count - 1}));
+        parts.command = &part;
+        break;
+      case PayloadKind::Argument:
+        TRY(judge_place(part, "args", request, Bytes{kMaxCommand.count - 1}));
+        parts.arguments.push_back(&part);
+        break;
+      case PayloadKind::File:
+        TRY(judge_place(part, "files", request, kMaxFiles));
+        parts.files.push_back(&part);
+        break;
+    }
+  }
+  if (parts.code && parts.command) return refuse("command", "code and a command exclude each other");
+  if (parts.command && !parts.arguments.empty()) return refuse("args", "a command text has no arguments");
+  if (parts.arguments.size() > kMaxArguments)
+    return refuse("args", range_text(0, kMaxArguments, parts.arguments.size()) + " arguments");
+  TRY(judge_files(parts.files));
+  return parts;
+}
+
+Text own(std::string text) { return Text{false, std::move(text), 0, 0}; }
+Text in_payload(const PayloadPart& part) { return Text{true, {}, part.offset, part.length}; }
+
+void append(std::vector<Text>& argv, const std::vector<std::string>& words) {
+  for (const std::string& word : words) argv.push_back(own(word));
+}
+
+// The language's file holds `source`; its argv follows, then the request's arguments.
+Expected<void> run_source(Spec& spec, const Language& language, const PayloadPart& source, const Parts& parts) {
+  for (const PayloadPart* file : parts.files)
+    if (file->name == language.file) return refuse("files." + file->name, "this name is taken by the code itself");
+  spec.files.push_back(SpecFile{language.file, source.offset, source.length, false});
+  append(spec.argv, language.run);
+  spec.argv.push_back(own(language.file));
+  for (const PayloadPart* argument : parts.arguments) spec.argv.push_back(in_payload(*argument));
+  return {};
+}
+
+Expected<void> resolve_argv(Spec& spec, const Profile& profile, const Language* language, const Parts& parts) {
+  if (parts.code) {
+    if (!language) return refuse("language", "code needs a language; profile \"" + profile.name + "\" has none");
+    return run_source(spec, *language, *parts.code, parts);
+  }
+  if (parts.command) {
+    if (language) return run_source(spec, *language, *parts.command, parts);
+    append(spec.argv, profile.shell);
+    spec.argv.push_back(own("-c"));
+    spec.argv.push_back(in_payload(*parts.command));
+    return {};
+  }
+  if (!parts.arguments.empty()) {
+    for (const PayloadPart* argument : parts.arguments) spec.argv.push_back(in_payload(*argument));
+    return {};
+  }
+  append(spec.argv, language ? language->interactive : profile.shell);
+  return {};
+}
+
+Door door_of(const Request& request, const Parts& parts) {
+  if (request.origin == OriginKind::Api) return Door::Api;
+  const bool interactive = request.terminal && !parts.code && !parts.command && parts.arguments.empty();
+  if (request.origin == OriginKind::Cli) return interactive ? Door::Shell : Door::Run;
+  return interactive ? Door::Shell : Door::Exec;
+}
+
+Expected<void> resolve_terminal(Spec& spec, const Request& request) {
+  spec.environment = {"HOME=" + std::string(kHome), "PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8"};
+  if (!request.terminal) return {};
+  const auto [size, term] = *request.terminal;
+  if (size.columns < 1 || size.columns > 1000 || size.rows < 1 || size.rows > 1000)
+    return refuse("terminal", "columns and rows are 1..1000");
+  spec.terminal = Terminal::Wanted;
+  spec.size = size;
+  // An odd name is not worth a refusal: programs then meet a terminal that can do nothing special.
+  spec.environment.push_back("TERM=" + (is_terminfo_name(term) ? term : std::string("dumb")));
+  return {};
+}
+
+Expected<const Language*> language_of(const Request& request, const Policy& policy, const Profile& profile) {
+  const std::string& wanted = request.language.empty() ? profile.language : request.language;
+  if (wanted.empty()) return nullptr;
+  const Language* language = policy.catalogue.language(wanted);
+  if (!language) return refuse("language", "unknown: " + escape(wanted, 60));
+  return language;
+}
+
+}  // namespace
+
+Expected<void> judge_file_name(std::string_view name) {
+  const std::string field = "files." + escape(name, 60);
+  if (name.empty() || name.size() > kMaxFileName) return refuse(field, "a name has 1..200 characters");
+  std::uint32_t levels = 1;
+  char before = '/';
+  for (const char c : name) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' ||
+                       c == '-' || c == '/';
+    if (!plain) return refuse(field, "only A-Z a-z 0-9 . _ - and / are allowed");
+    if (before == '/' && (c == '.' || c == '/'))
+      return refuse(field, "a relative name without empty parts or leading dots is needed");
+    if (c == '/') ++levels;
+    before = c;
+  }
+  if (before == '/') return refuse(field, "ends in a slash");
+  if (levels > kMaxFileLevels) return refuse(field, range_text(1, kMaxFileLevels, levels) + " levels");
+  return {};
+}
+
+bool is_terminfo_name(std::string_view term) {
+  if (term.empty() || term.size() > 64) return false;
+  return std::ranges::all_of(term, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '+' ||
+           c == '.';
+  }) && term[0] != '.' && term[0] != '-';
+}
+
+Expected<Spec> resolve(const Request& request, const Policy& policy, JailId id, std::string_view command_text) {
+  const Profile* profile = policy.catalogue.profile(request.profile);
+  if (!profile) return refuse("profile", "unknown: " + escape(request.profile, 60));
+  if (request.label.size() > kMaxLabel) return refuse("label", range_text(0, kMaxLabel, request.label.size()) + " bytes");
+  const Parts parts = TRY(sort_parts(request));
+  const Language* language = TRY(language_of(request, policy, *profile));
+
+  Spec spec;
+  spec.id = id;
+  spec.origin = request.origin;
+  spec.door = door_of(request, parts);
+  spec.peer = request.peer;
+  spec.principal = request.principal;
+  spec.profile = profile->name;
+  spec.language = language ? language->name : "";
+  spec.label = request.label;
+  spec.command = std::string(command_text.substr(0, utf8_cut(command_text, kMaxShownCommand)));
+  spec.limits = TRY(resolve_limits(request.limits, policy.range(spec.door)));
+  spec.require = policy.require;
+  spec.require |= request.require;
+  spec.reproducible = request.reproducible;
+  TRY(resolve_terminal(spec, request));
+  if (spec.reproducible && language)
+    for (const std::string& entry : language->reproducible_environment) spec.environment.push_back(entry);
+  for (const PayloadPart* file : parts.files)
+    spec.files.push_back(SpecFile{file->name, file->offset, file->length, file->executable});
+  TRY(resolve_argv(spec, *profile, language, parts));
+
+  const std::uint64_t longest = 600'000;
+  if (request.queue_ms && *request.queue_ms > longest) return refuse("queueMs", range_text(0, longest, *request.queue_ms));
+  const Milliseconds otherwise = spec.origin == OriginKind::Ssh ? kExecQueueWait : kQueueWait;
+  spec.queue_wait = request.queue_ms ? Milliseconds{static_cast<std::int64_t>(*request.queue_ms)} : otherwise;
+  return spec;
+}
+
+}  // namespace mayfly

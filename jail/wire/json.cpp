@@ -1,0 +1,157 @@
+#include <set>
+
+#include "jail/spec/escape.h"
+#include "jail/wire/frame.h"
+
+namespace mayfly {
+
+namespace {
+
+// Depth is judged on the text, before any tree exists.
+bool is_deeper_than(std::string_view text, std::size_t most) {
+  std::size_t depth = 0;
+  bool in_string = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (in_string) {
+      if (c == '\\') ++i;
+      else if (c == '"') in_string = false;
+      continue;
+    }
+    if (c == '"') in_string = true;
+    else if (c == '{' || c == '[') { if (++depth > most) return true; }
+    else if ((c == '}' || c == ']') && depth > 0) --depth;
+  }
+  return false;
+}
+
+}  // namespace
+
+Expected<Json> parse_json(std::string_view text, std::size_t most_depth) {
+  if (is_deeper_than(text, most_depth))
+    return failure("read JSON", 0, "", "nested deeper than " + std::to_string(most_depth) + " levels");
+  std::vector<std::set<std::string>> keys;
+  std::optional<std::string> twice;
+  const auto watch = [&](int, Json::parse_event_t event, Json& value) {
+    if (event == Json::parse_event_t::object_start) keys.emplace_back();
+    if (event == Json::parse_event_t::object_end && !keys.empty()) keys.pop_back();
+    if (event == Json::parse_event_t::key && !keys.empty() && !twice) {
+      const auto& key = value.get_ref<const std::string&>();
+      if (!keys.back().insert(key).second) twice = key;
+    }
+    return true;
+  };
+  try {
+    Json tree = Json::parse(text, watch, true, false);
+    if (twice) return failure("read JSON", 0, escape(*twice, 60), "the key is there twice");
+    return tree;
+  } catch (const Json::exception& error) {
+    return failure("read JSON", 0, "", escape(error.what(), 200));
+  }
+}
+
+std::string JsonReader::path(std::string_view key) const {
+  return where_.empty() ? std::string(key) : where_ + "." + std::string(key);
+}
+
+const Json* JsonReader::find(std::string_view key) {
+  seen_.emplace_back(key);
+  if (!object_.is_object()) return nullptr;
+  const auto found = object_.find(key);
+  return found == object_.end() ? nullptr : &*found;
+}
+
+bool JsonReader::has(std::string_view key) const { return object_.is_object() && object_.contains(key); }
+
+namespace {
+
+auto wrong(std::string field, std::string why) { return failure("read field", 0, std::move(field), std::move(why)); }
+
+std::string whole_range(std::uint64_t least, std::uint64_t most) {
+  return "a whole number in " + std::to_string(least) + ".." + std::to_string(most);
+}
+
+}  // namespace
+
+Expected<std::optional<std::uint64_t>> JsonReader::optional_number(std::string_view key, std::uint64_t least,
+                                                                   std::uint64_t most) {
+  const Json* value = find(key);
+  if (!value) return std::optional<std::uint64_t>();
+  if (!value->is_number_unsigned() && !(value->is_number_integer() && value->get<std::int64_t>() >= 0))
+    return wrong(path(key), whole_range(least, most) + " is needed");
+  const auto number = value->get<std::uint64_t>();
+  if (number < least || number > most)
+    return wrong(path(key), whole_range(least, most) + " is needed, got " + std::to_string(number));
+  return std::optional<std::uint64_t>(number);
+}
+
+Expected<std::uint64_t> JsonReader::number(std::string_view key, std::uint64_t least, std::uint64_t most) {
+  const auto value = TRY(optional_number(key, least, most));
+  if (!value) return wrong(path(key), "is missing: " + whole_range(least, most) + " is needed");
+  return *value;
+}
+
+Expected<std::optional<double>> JsonReader::optional_real(std::string_view key, double least, double most) {
+  const Json* value = find(key);
+  if (!value) return std::optional<double>();
+  const std::string range = "a number in " + Json(least).dump() + ".." + Json(most).dump() + " is needed";
+  if (!value->is_number()) return wrong(path(key), range);
+  const double number = value->get<double>();
+  if (!(number >= least && number <= most)) return wrong(path(key), range + ", got " + value->dump());
+  return std::optional<double>(number);
+}
+
+Expected<std::optional<std::string>> JsonReader::optional_text(std::string_view key, std::size_t most_bytes) {
+  const Json* value = find(key);
+  if (!value) return std::optional<std::string>();
+  if (!value->is_string()) return wrong(path(key), "a string is needed");
+  const auto& text = value->get_ref<const std::string&>();
+  if (text.size() > most_bytes)
+    return wrong(path(key), "at most " + std::to_string(most_bytes) + " bytes, got " + std::to_string(text.size()));
+  return std::optional<std::string>(text);
+}
+
+Expected<std::string> JsonReader::text(std::string_view key, std::size_t most_bytes) {
+  auto value = TRY(optional_text(key, most_bytes));
+  if (!value) return wrong(path(key), "is missing: a string is needed");
+  return std::move(*value);
+}
+
+Expected<bool> JsonReader::boolean(std::string_view key, bool otherwise) {
+  const Json* value = find(key);
+  if (!value) return otherwise;
+  if (!value->is_boolean()) return wrong(path(key), "true or false is needed");
+  return value->get<bool>();
+}
+
+Expected<const Json*> JsonReader::optional_object(std::string_view key) {
+  const Json* value = find(key);
+  if (value && !value->is_object()) return wrong(path(key), "an object is needed");
+  return value;
+}
+
+Expected<const Json*> JsonReader::object(std::string_view key) {
+  const Json* value = TRY(optional_object(key));
+  if (!value) return wrong(path(key), "is missing: an object is needed");
+  return value;
+}
+
+Expected<const Json*> JsonReader::optional_array(std::string_view key, std::size_t most_items) {
+  const Json* value = find(key);
+  if (value && !value->is_array()) return wrong(path(key), "a list is needed");
+  if (value && value->size() > most_items)
+    return wrong(path(key), "at most " + std::to_string(most_items) + " items, got " + std::to_string(value->size()));
+  return value;
+}
+
+Expected<void> JsonReader::finish() const {
+  if (!object_.is_object()) return wrong(where_.empty() ? "message" : where_, "an object is needed");
+  for (const auto& [key, value] : object_.items()) {
+    bool known = false;
+    for (const std::string& seen : seen_) known = known || seen == key;
+    if (!known) return wrong(path(escape(key, 60)), "is not a known field");
+  }
+  return {};
+}
+
+}  // namespace mayfly

@@ -1,0 +1,214 @@
+#include "jail/wire/lease.h"
+
+#include <array>
+#include <limits>
+
+#include "jail/spec/escape.h"
+#include "jail/wire/request_json.h"
+#include "jail/wire/result_json.h"
+
+namespace mayfly {
+
+namespace {
+
+constexpr std::uint64_t kAny = std::numeric_limits<std::int64_t>::max();
+constexpr std::array<std::string_view, 7> kRefusals = {"bad-request", "queue-full", "quota", "waited-too-long",
+                                                       "draining",    "control-missing", "unknown-profile"};
+
+template <typename... Handlers>
+struct Overloaded : Handlers... {
+  using Handlers::operator()...;
+};
+template <typename... Handlers>
+Overloaded(Handlers...) -> Overloaded<Handlers...>;
+
+Expected<RunNumber> run_of(JsonReader& in) { return static_cast<RunNumber>(TRY(in.number("run", 1, UINT32_MAX))); }
+
+Json host_json(const Host& host) {
+  Json rows = Json::array();
+  for (const HostControl& row : host.controls)
+    rows.push_back({{"control", name(row.control)}, {"expected", name(row.expected)}, {"cause", row.cause}, {"fix", row.fix}});
+  return {{"say", "host"}, {"kernel", host.kernel}, {"root", host.root}, {"cgroups", host.cgroups},
+          {"controls", std::move(rows)}, {"required", control_set_json(host.required)}};
+}
+
+Expected<HostControl> host_control_from(const Json& object) {
+  JsonReader in(object, "controls");
+  HostControl row;
+  const auto control = control_named(TRY(in.text("control", 20)));
+  if (!control) return failure("read field", 0, "controls.control", "unknown control");
+  row.control = *control;
+  const std::string word = TRY(in.text("expected", 40));
+  std::optional<Measured> expected;
+  for (std::uint8_t i = 0; i <= static_cast<std::uint8_t>(Measured::Private); ++i)
+    if (name(static_cast<Measured>(i)) == word) expected = static_cast<Measured>(i);
+  if (!expected) return failure("read field", 0, "controls.expected", "unknown word");
+  row.expected = *expected;
+  row.cause = TRY(in.text("cause", 1000));
+  row.fix = TRY(in.text("fix", 1000));
+  TRY(in.finish());
+  return row;
+}
+
+Expected<FromSupervisor> host_from(JsonReader& in) {
+  Host host;
+  host.kernel = TRY(in.text("kernel", 256));
+  host.root = TRY(in.boolean("root", false));
+  host.cgroups = TRY(in.text("cgroups", 16));
+  if (const Json* rows = TRY(in.optional_array("controls", kControlCount)))
+    for (const Json& row : *rows) host.controls.push_back(TRY(host_control_from(row)));
+  if (const Json* required = TRY(in.optional_array("required", kControlCount)))
+    host.required = TRY(control_set_from(*required, "required"));
+  TRY(in.finish());
+  return FromSupervisor(host);
+}
+
+Expected<FromSupervisor> refused_from(JsonReader& in) {
+  Refused refused;
+  refused.run = TRY(run_of(in));
+  refused.id = TRY(in.text("id", 40));
+  const std::string word = TRY(in.text("kind", 24));
+  bool known = false;
+  for (std::size_t i = 0; i < kRefusals.size(); ++i)
+    if (kRefusals[i] == word) {
+      refused.kind = static_cast<RefusalKind>(i);
+      known = true;
+    }
+  if (!known) return failure("read field", 0, "kind", "unknown refusal");
+  refused.field = TRY(in.text("field", 400));
+  refused.text = TRY(in.text("text", 1000));
+  refused.retry_after_ms = TRY(in.number("retryAfterMs", 0, kAny));
+  TRY(in.finish());
+  return FromSupervisor(refused);
+}
+
+Expected<FromSupervisor> running_from(JsonReader& in) {
+  Running running;
+  running.run = TRY(run_of(in));
+  running.id = TRY(in.text("id", 40));
+  running.controls = TRY(controls_from(*TRY(in.object("controls"))));
+  running.limits = TRY(limits_from(*TRY(in.object("limits"))));
+  TRY(in.finish());
+  return FromSupervisor(running);
+}
+
+Expected<FromFrontEnd> open_from(JsonReader& in) {
+  Open open;
+  open.run = TRY(run_of(in));
+  open.has_stdin = TRY(in.boolean("stdin", false));
+  open.request = TRY(request_from(*TRY(in.object("request"))));
+  TRY(in.finish());
+  return FromFrontEnd(std::move(open));
+}
+
+Expected<FromFrontEnd> cancel_from(JsonReader& in) {
+  Cancel cancel;
+  cancel.run = TRY(run_of(in));
+  const auto why = ending_named(TRY(in.text("why", 20)));
+  if (!why || (*why != Ending::Cancelled && *why != Ending::Disconnected))
+    return failure("read field", 0, "why", "cancelled or disconnected is needed");
+  cancel.why = *why;
+  TRY(in.finish());
+  return FromFrontEnd(cancel);
+}
+
+Expected<FromFrontEnd> resize_from(JsonReader& in) {
+  ResizeRun resize;
+  resize.run = TRY(run_of(in));
+  resize.size.columns = static_cast<std::uint16_t>(TRY(in.number("columns", 1, 1000)));
+  resize.size.rows = static_cast<std::uint16_t>(TRY(in.number("rows", 1, 1000)));
+  TRY(in.finish());
+  return FromFrontEnd(resize);
+}
+
+}  // namespace
+
+std::string_view name(RefusalKind kind) { return kRefusals[static_cast<std::size_t>(kind) % kRefusals.size()]; }
+
+Json encode(const FromFrontEnd& message) {
+  return std::visit(
+      Overloaded{
+          [](const Open& m) -> Json {
+            return {{"say", "open"}, {"run", m.run}, {"stdin", m.has_stdin}, {"request", request_json(m.request)}};
+          },
+          [](const Cancel& m) -> Json { return {{"say", "cancel"}, {"run", m.run}, {"why", name(m.why)}}; },
+          [](const SignalRun& m) -> Json { return {{"say", "signal"}, {"run", m.run}, {"signal", m.signal_number}}; },
+          [](const ResizeRun& m) -> Json {
+            return {{"say", "resize"}, {"run", m.run}, {"columns", m.size.columns}, {"rows", m.size.rows}};
+          },
+          [](const AskHost&) -> Json { return {{"say", "ask-host"}}; },
+      },
+      message);
+}
+
+Json encode(const FromSupervisor& message) {
+  return std::visit(
+      Overloaded{
+          [](const Queued& m) -> Json {
+            return {{"say", "queued"}, {"run", m.run}, {"id", m.id}, {"position", m.position}};
+          },
+          [](const Running& m) -> Json {
+            return {{"say", "running"}, {"run", m.run}, {"id", m.id}, {"controls", controls_json(m.controls)}, {"limits", limits_json(m.limits)}};
+          },
+          [](const Refused& m) -> Json {
+            return {{"say", "refused"}, {"run", m.run}, {"id", m.id}, {"kind", name(m.kind)}, {"field", m.field},
+                    {"text", m.text}, {"retryAfterMs", m.retry_after_ms}};
+          },
+          [](const Ended& m) -> Json { return {{"say", "ended"}, {"run", m.run}, {"result", result_wire(m.result)}}; },
+          [](const Host& m) -> Json { return host_json(m); },
+          [](const Fault& m) -> Json { return {{"say", "fault"}, {"text", m.text}}; },
+      },
+      message);
+}
+
+Expected<FromFrontEnd> decode_from_front_end(const Json& body) {
+  JsonReader in(body, "");
+  const std::string say = TRY(in.text("say", 20));
+  if (say == "open") return open_from(in);
+  if (say == "cancel") return cancel_from(in);
+  if (say == "resize") return resize_from(in);
+  if (say == "signal") {
+    SignalRun signal;
+    signal.run = TRY(run_of(in));
+    signal.signal_number = static_cast<int>(TRY(in.number("signal", 1, 64)));
+    TRY(in.finish());
+    return FromFrontEnd(signal);
+  }
+  if (say == "ask-host") {
+    TRY(in.finish());
+    return FromFrontEnd(AskHost{});
+  }
+  return failure("read field", 0, "say", "unknown message: " + escape(say));
+}
+
+Expected<FromSupervisor> decode_from_supervisor(const Json& body) {
+  JsonReader in(body, "");
+  const std::string say = TRY(in.text("say", 20));
+  if (say == "running") return running_from(in);
+  if (say == "refused") return refused_from(in);
+  if (say == "host") return host_from(in);
+  if (say == "queued") {
+    Queued queued;
+    queued.run = TRY(run_of(in));
+    queued.id = TRY(in.text("id", 40));
+    queued.position = static_cast<std::uint32_t>(TRY(in.number("position", 1, UINT32_MAX)));
+    TRY(in.finish());
+    return FromSupervisor(queued);
+  }
+  if (say == "ended") {
+    Ended ended;
+    ended.run = TRY(run_of(in));
+    ended.result = TRY(result_from(*TRY(in.object("result"))));
+    TRY(in.finish());
+    return FromSupervisor(std::move(ended));
+  }
+  if (say == "fault") {
+    Fault fault;
+    fault.text = TRY(in.text("text", 2000));
+    TRY(in.finish());
+    return FromSupervisor(fault);
+  }
+  return failure("read field", 0, "say", "unknown message: " + escape(say));
+}
+
+}  // namespace mayfly

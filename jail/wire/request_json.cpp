@@ -1,0 +1,150 @@
+#include "jail/wire/request_json.h"
+
+#include <array>
+#include <limits>
+
+#include "jail/spec/escape.h"
+
+namespace mayfly {
+
+namespace {
+
+constexpr std::array<std::string_view, 3> kOrigins = {"ssh", "api", "cli"};
+constexpr std::array<std::string_view, 4> kKinds = {"code", "command", "argument", "file"};
+constexpr std::uint64_t kAny = std::numeric_limits<std::int64_t>::max();
+
+template <std::size_t N>
+std::optional<std::size_t> index_of(const std::array<std::string_view, N>& words, std::string_view word) {
+  for (std::size_t i = 0; i < N; ++i)
+    if (words[i] == word) return i;
+  return std::nullopt;
+}
+
+Json part_json(const PayloadPart& part) {
+  Json object = {{"kind", kKinds[static_cast<std::size_t>(part.kind)]}, {"offset", part.offset}, {"length", part.length}};
+  if (!part.name.empty()) object["name"] = part.name;
+  if (part.executable) object["executable"] = true;
+  return object;
+}
+
+Expected<PayloadPart> part_from(const Json& object) {
+  JsonReader in(object, "payload");
+  PayloadPart part;
+  const auto kind = index_of(kKinds, TRY(in.text("kind", 16)));
+  if (!kind) return failure("read field", 0, "payload.kind", "code, command, argument or file is needed");
+  part.kind = static_cast<PayloadKind>(*kind);
+  part.offset = TRY(in.number("offset", 0, kAny));
+  part.length = TRY(in.number("length", 0, kAny));
+  part.name = TRY(in.optional_text("name", 255)).value_or("");
+  part.executable = TRY(in.boolean("executable", false));
+  TRY(in.finish());
+  return part;
+}
+
+Expected<std::optional<TerminalRequest>> terminal_from(JsonReader& in) {
+  const Json* object = TRY(in.optional_object("terminal"));
+  if (!object) return std::optional<TerminalRequest>();
+  JsonReader terminal(*object, "terminal");
+  TerminalRequest request;
+  request.size.columns = static_cast<std::uint16_t>(TRY(terminal.number("columns", 1, 1000)));
+  request.size.rows = static_cast<std::uint16_t>(TRY(terminal.number("rows", 1, 1000)));
+  request.term = TRY(terminal.text("term", 64));
+  TRY(terminal.finish());
+  return std::optional<TerminalRequest>(request);
+}
+
+}  // namespace
+
+Json limit_request_json(const LimitRequest& limits) {
+  Json object = Json::object();
+  const auto put = [&](const char* key, const std::optional<std::uint64_t>& value) {
+    if (value) object[key] = *value;
+  };
+  put("wallMs", limits.wall_ms);
+  put("cpuMs", limits.cpu_ms);
+  put("memoryBytes", limits.memory_bytes);
+  put("processes", limits.processes);
+  if (limits.cpus) object["cpus"] = *limits.cpus;
+  put("diskBytes", limits.disk_bytes);
+  put("openFiles", limits.open_files);
+  put("outputBytes", limits.output_bytes);
+  return object;
+}
+
+Expected<LimitRequest> limit_request_from(const Json& object, const std::string& where) {
+  JsonReader in(object, where);
+  LimitRequest limits;
+  limits.wall_ms = TRY(in.optional_number("wallMs", 0, kAny));
+  limits.cpu_ms = TRY(in.optional_number("cpuMs", 0, kAny));
+  limits.memory_bytes = TRY(in.optional_number("memoryBytes", 0, kAny));
+  limits.processes = TRY(in.optional_number("processes", 0, kAny));
+  limits.cpus = TRY(in.optional_real("cpus", 0, 1e6));
+  limits.disk_bytes = TRY(in.optional_number("diskBytes", 0, kAny));
+  limits.open_files = TRY(in.optional_number("openFiles", 0, kAny));
+  limits.output_bytes = TRY(in.optional_number("outputBytes", 0, kAny));
+  TRY(in.finish());
+  return limits;
+}
+
+Json control_set_json(ControlSet set) {
+  Json list = Json::array();
+  for (const Control control : kAllControls)
+    if (set.has(control)) list.push_back(name(control));
+  return list;
+}
+
+Expected<ControlSet> control_set_from(const Json& list, const std::string& where) {
+  ControlSet set;
+  for (const Json& item : list) {
+    const auto control = item.is_string() ? control_named(item.get_ref<const std::string&>()) : std::nullopt;
+    if (!control)
+      return failure("read field", 0, where, "not a control: " + escape(item.dump(-1, ' ', true, Json::error_handler_t::replace), 60));
+    set.add(*control);
+  }
+  return set;
+}
+
+Json request_json(const Request& request) {
+  Json object = {{"origin", name(request.origin)}, {"peer", request.peer}, {"principal", request.principal}, {"profile", request.profile}};
+  if (!request.language.empty()) object["language"] = request.language;
+  if (!request.payload.empty()) {
+    Json parts = Json::array();
+    for (const PayloadPart& part : request.payload) parts.push_back(part_json(part));
+    object["payload"] = std::move(parts);
+    object["payloadBytes"] = request.payload_bytes;
+  }
+  if (request.terminal)
+    object["terminal"] = {{"columns", request.terminal->size.columns}, {"rows", request.terminal->size.rows}, {"term", request.terminal->term}};
+  if (Json limits = limit_request_json(request.limits); !limits.empty()) object["limits"] = std::move(limits);
+  if (request.require != ControlSet()) object["require"] = control_set_json(request.require);
+  if (request.reproducible) object["reproducible"] = true;
+  if (!request.label.empty()) object["label"] = request.label;
+  if (request.queue_ms) object["queueMs"] = *request.queue_ms;
+  return object;
+}
+
+Expected<Request> request_from(const Json& object) {
+  JsonReader in(object, "");
+  Request request;
+  const auto origin = index_of(kOrigins, TRY(in.text("origin", 8)));
+  if (!origin) return failure("read field", 0, "origin", "ssh, api or cli is needed");
+  request.origin = static_cast<OriginKind>(*origin);
+  request.peer = TRY(in.text("peer", 128));
+  request.principal = TRY(in.text("principal", 255));
+  request.profile = TRY(in.text("profile", 64));
+  request.language = TRY(in.optional_text("language", 64)).value_or("");
+  if (const Json* parts = TRY(in.optional_array("payload", kMaxFileCount + kMaxArguments + 2)))
+    for (const Json& part : *parts) request.payload.push_back(TRY(part_from(part)));
+  request.payload_bytes = TRY(in.optional_number("payloadBytes", 0, kAny)).value_or(0);
+  request.terminal = TRY(terminal_from(in));
+  if (const Json* limits = TRY(in.optional_object("limits"))) request.limits = TRY(limit_request_from(*limits, "limits"));
+  if (const Json* require = TRY(in.optional_array("require", kControlCount)))
+    request.require = TRY(control_set_from(*require, "require"));
+  request.reproducible = TRY(in.boolean("reproducible", false));
+  request.label = TRY(in.optional_text("label", 1024)).value_or("");
+  request.queue_ms = TRY(in.optional_number("queueMs", 0, kAny));
+  TRY(in.finish());
+  return request;
+}
+
+}  // namespace mayfly

@@ -1,0 +1,19 @@
+// Request as JSON, within Open. Internal to jail/wire.
+#pragma once
+
+#include "jail/spec/request.h"
+#include "jail/wire/frame.h"
+
+namespace mayfly {
+
+Json request_json(const Request& request);
+Expected<Request> request_from(const Json& object);
+
+// {"wallMs":..., "cpus":...}: what a peer asks for; shared with the HTTP API.
+Json limit_request_json(const LimitRequest& limits);
+Expected<LimitRequest> limit_request_from(const Json& object, const std::string& where);
+
+Json control_set_json(ControlSet set);
+Expected<ControlSet> control_set_from(const Json& list, const std::string& where);
+
+}  // namespace mayfly

@@ -1,0 +1,341 @@
+#include "jail/wire/result_json.h"
+
+#include <openssl/evp.h>
+
+#include <cstring>
+#include <limits>
+
+#include "jail/spec/escape.h"
+
+namespace mayfly {
+
+namespace {
+
+constexpr std::uint64_t kAny = std::numeric_limits<std::int64_t>::max();
+constexpr std::string_view kRuntime = "mayfly";
+
+std::string hex(const std::array<std::uint8_t, 32>& bytes) {
+  static constexpr char kDigits[] = "0123456789abcdef";
+  std::string text;
+  for (const std::uint8_t byte : bytes) {
+    text += kDigits[byte >> 4];
+    text += kDigits[byte & 15];
+  }
+  return text;
+}
+
+Expected<std::array<std::uint8_t, 32>> digest_from(const std::string& text, const std::string& field) {
+  std::array<std::uint8_t, 32> bytes{};
+  if (text.size() != 64 || text.find_first_not_of("0123456789abcdef") != std::string::npos)
+    return failure("read field", 0, field, "64 hexadecimal digits are needed");
+  for (std::size_t i = 0; i < 32; ++i) bytes[i] = static_cast<std::uint8_t>(std::stoul(text.substr(2 * i, 2), nullptr, 16));
+  return bytes;
+}
+
+double to_ms(Microseconds time) { return static_cast<double>(time.count()) / 1000.0; }
+
+template <typename T, typename Number>
+Json measured(const Measurement<T>& measurement, Number number) {
+  return measurement.value ? Json(number(*measurement.value)) : Json(nullptr);
+}
+
+Json totals_wire(const StreamTotals& totals) {
+  Json object = {{"bytes", totals.bytes}, {"sha256", hex(totals.sha256)}, {"truncated", totals.truncated}};
+  if (totals.tail) object["tail"] = base64(*totals.tail);
+  return object;
+}
+
+Expected<StreamTotals> totals_from(const Json& object, const std::string& where) {
+  JsonReader in(object, where);
+  StreamTotals totals;
+  totals.bytes = TRY(in.number("bytes", 0, kAny));
+  totals.sha256 = TRY(digest_from(TRY(in.text("sha256", 64)), where + ".sha256"));
+  totals.truncated = TRY(in.boolean("truncated", false));
+  if (const auto tail = TRY(in.optional_text("tail", 16384))) totals.tail = TRY(from_base64(*tail));
+  TRY(in.finish());
+  return totals;
+}
+
+template <typename T, typename Number>
+void put_measurement(Json& object, const char* key, const Measurement<T>& measurement, Number number) {
+  Json entry = Json::object();
+  if (measurement.value) entry["value"] = number(*measurement.value);
+  if (!measurement.why.empty()) entry["why"] = measurement.why;
+  object[key] = std::move(entry);
+}
+
+template <typename T, typename Make>
+Expected<Measurement<T>> measurement_from(JsonReader& in, const char* key, Make make) {
+  const Json* object = TRY(in.object(key));
+  JsonReader entry(*object, in.path(key));
+  Measurement<T> measurement;
+  if (const auto value = TRY(entry.optional_number("value", 0, kAny))) measurement.value = make(*value);
+  measurement.why = TRY(entry.optional_text("why", 400)).value_or("");
+  TRY(entry.finish());
+  return measurement;
+}
+
+Json metrics_wire(const Metrics& metrics) {
+  Json object = {{"queuedMs", metrics.queued.count()}, {"buildUs", metrics.build.count()}, {"wallUs", metrics.wall.count()}, {"closedUs", metrics.closed.count()}};
+  put_measurement(object, "cpuUs", metrics.cpu, [](Microseconds t) { return t.count(); });
+  put_measurement(object, "memoryPeak", metrics.memory_peak, [](Bytes b) { return b.count; });
+  put_measurement(object, "processesPeak", metrics.processes_peak, [](std::uint32_t n) { return n; });
+  object["madeAhead"] = metrics.made_ahead;
+  object["stepUs"] = metrics.step_us;
+  return object;
+}
+
+Expected<Metrics> metrics_from(const Json& object) {
+  JsonReader in(object, "metrics");
+  Metrics metrics;
+  const auto us = [](std::uint64_t n) { return Microseconds{static_cast<std::int64_t>(n)}; };
+  metrics.queued = Milliseconds{static_cast<std::int64_t>(TRY(in.number("queuedMs", 0, kAny)))};
+  metrics.build = us(TRY(in.number("buildUs", 0, kAny)));
+  metrics.wall = us(TRY(in.number("wallUs", 0, kAny)));
+  metrics.closed = us(TRY(in.number("closedUs", 0, kAny)));
+  metrics.cpu = TRY(measurement_from<Microseconds>(in, "cpuUs", us));
+  metrics.memory_peak = TRY(measurement_from<Bytes>(in, "memoryPeak", [](std::uint64_t n) { return Bytes{n}; }));
+  metrics.processes_peak =
+      TRY(measurement_from<std::uint32_t>(in, "processesPeak", [](std::uint64_t n) { return static_cast<std::uint32_t>(n); }));
+  if (const Json* ahead = TRY(in.optional_array("madeAhead", 8)))
+    for (const Json& part : *ahead)
+      if (part.is_string()) metrics.made_ahead.push_back(part.get<std::string>());
+  if (const Json* steps = TRY(in.optional_array("stepUs", kStepCount)))
+    for (std::size_t i = 0; i < steps->size(); ++i)
+      if ((*steps)[i].is_number_unsigned()) metrics.step_us[i] = (*steps)[i].get<std::uint32_t>();
+  TRY(in.finish());
+  return metrics;
+}
+
+Json text_list(const std::vector<std::string>& items) { return Json(items); }
+
+Expected<std::vector<std::string>> text_list_from(JsonReader& in, const char* key) {
+  std::vector<std::string> items;
+  if (const Json* list = TRY(in.optional_array(key, 64)))
+    for (const Json& item : *list) {
+      if (!item.is_string()) return failure("read field", 0, key, "a list of strings is needed");
+      items.push_back(item.get<std::string>());
+    }
+  return items;
+}
+
+Json reached_json(const std::vector<LimitReached>& reached) {
+  Json list = Json::array();
+  for (const LimitReached limit : reached) list.push_back(name(limit));
+  return list;
+}
+
+Expected<std::vector<LimitReached>> reached_from(JsonReader& in) {
+  std::vector<LimitReached> reached;
+  for (const std::string& word : TRY(text_list_from(in, "limitsReached"))) {
+    bool known = false;
+    for (std::uint8_t i = 0; i < 5; ++i)
+      if (name(static_cast<LimitReached>(i)) == word) {
+        reached.push_back(static_cast<LimitReached>(i));
+        known = true;
+      }
+    if (!known) return failure("read field", 0, "limitsReached", "unknown limit");
+  }
+  return reached;
+}
+
+// A captured stream and its tail as JSON strings in one encoding: UTF-8 when both are, else base64. Where a cap has
+// cut, the head may end and the tail may begin within a character: those bytes are left out of the text.
+struct StreamText {
+  std::string head;
+  Json tail;
+  std::string_view encoding;
+};
+
+std::string_view without_split_end(std::string_view head) {
+  for (std::size_t back = 0; back <= 3 && back <= head.size(); ++back)
+    if (is_utf8(head.substr(0, head.size() - back))) return head.substr(0, head.size() - back);
+  return head;
+}
+
+std::string_view without_split_start(std::string_view tail) {
+  std::size_t skip = 0;
+  while (skip < 3 && skip < tail.size() && (static_cast<unsigned char>(tail[skip]) & 0xC0u) == 0x80u) ++skip;
+  return tail.substr(skip);
+}
+
+StreamText stream_text(std::string_view captured, const StreamTotals& totals) {
+  const std::string_view head = totals.truncated ? without_split_end(captured) : captured;
+  const std::string_view tail = totals.tail ? without_split_start(*totals.tail) : std::string_view();
+  if (is_utf8(head) && is_utf8(tail))
+    return {std::string(head), totals.tail ? Json(std::string(tail)) : Json(nullptr), "utf-8"};
+  return {base64(captured), totals.tail ? Json(base64(*totals.tail)) : Json(nullptr), "base64"};
+}
+
+Json failure_json(const Result& result) {
+  const char* error = result.failed_errno == 0 ? nullptr : ::strerrorname_np(result.failed_errno);
+  return {{"step", name(result.failed_step)}, {"error", error ? Json(error) : Json(nullptr)}};
+}
+
+Json metrics_public(const Metrics& metrics) {
+  return {{"queuedMs", metrics.queued.count()},
+          {"buildMs", to_ms(metrics.build)},
+          {"wallMs", to_ms(metrics.wall)},
+          {"cpuMs", measured(metrics.cpu, to_ms)},
+          {"memoryPeakBytes", measured(metrics.memory_peak, [](Bytes b) { return b.count; })},
+          {"processesPeak", measured(metrics.processes_peak, [](std::uint32_t n) { return n; })},
+          {"closedMs", to_ms(metrics.closed)},
+          {"madeAhead", text_list(metrics.made_ahead)}};
+}
+
+}  // namespace
+
+Json controls_json(const Controls& controls) {
+  Json object = Json::object();
+  for (const Control control : kAllControls) object[std::string(name(control))] = name(controls.at(control));
+  return object;
+}
+
+Expected<Controls> controls_from(const Json& object) {
+  JsonReader in(object, "controls");
+  Controls controls;
+  for (const Control control : kAllControls) {
+    const std::string word = TRY(in.text(name(control), 40));
+    bool known = false;
+    for (std::uint8_t i = 0; i <= static_cast<std::uint8_t>(Measured::Private); ++i)
+      if (name(static_cast<Measured>(i)) == word) {
+        controls.set(control, static_cast<Measured>(i));
+        known = true;
+      }
+    if (!known) return failure("read field", 0, in.path(name(control)), "unknown word");
+  }
+  TRY(in.finish());
+  return controls;
+}
+
+Json limits_json(const Limits& limits) {
+  Json object = {{"wallMs", limits.wall.count()},          {"cpuMs", limits.cpu_time.count()},
+                 {"memoryBytes", limits.memory.count},     {"processes", limits.processes},
+                 {"cpus", limits.cpus.count / 1000.0},     {"diskBytes", limits.disk.count},
+                 {"inodes", limits.inodes},                {"openFiles", limits.open_files},
+                 {"outputBytes", limits.output_kept.count}, {"outputCeilingBytes", limits.output_ceiling.count}};
+  if (limits.idle.count() != 0) object["idleMs"] = limits.idle.count();
+  return object;
+}
+
+Expected<Limits> limits_from(const Json& object) {
+  JsonReader in(object, "limits");
+  Limits limits;
+  const auto ms = [](std::uint64_t n) { return Milliseconds{static_cast<std::int64_t>(n)}; };
+  limits.wall = ms(TRY(in.number("wallMs", 0, kAny)));
+  limits.cpu_time = ms(TRY(in.number("cpuMs", 0, kAny)));
+  limits.memory.count = TRY(in.number("memoryBytes", 0, kAny));
+  limits.processes = static_cast<std::uint32_t>(TRY(in.number("processes", 0, UINT32_MAX)));
+  limits.cpus.count = static_cast<std::uint32_t>(TRY(in.optional_real("cpus", 0, 1e6)).value_or(0) * 1000 + 0.5);
+  limits.disk.count = TRY(in.number("diskBytes", 0, kAny));
+  limits.inodes = static_cast<std::uint32_t>(TRY(in.number("inodes", 0, UINT32_MAX)));
+  limits.open_files = static_cast<std::uint32_t>(TRY(in.number("openFiles", 0, UINT32_MAX)));
+  limits.output_kept.count = TRY(in.number("outputBytes", 0, kAny));
+  limits.output_ceiling.count = TRY(in.number("outputCeilingBytes", 0, kAny));
+  limits.idle = ms(TRY(in.optional_number("idleMs", 0, kAny)).value_or(0));
+  TRY(in.finish());
+  return limits;
+}
+
+Json result_wire(const Result& result) {
+  Json object = {{"id", result.id}, {"ending", name(result.ending)}, {"text", result.text}};
+  if (result.exit_code) object["exitCode"] = *result.exit_code;
+  if (result.signal_number) object["signal"] = *result.signal_number;
+  if (result.failed_step != Step::None || result.failed_errno != 0) {
+    object["failedStep"] = static_cast<unsigned>(result.failed_step);
+    object["failedErrno"] = result.failed_errno;
+  }
+  object["limitsReached"] = reached_json(result.limits_reached);
+  object["outputIncomplete"] = result.output_incomplete;
+  object["out"] = totals_wire(result.out);
+  object["err"] = totals_wire(result.err);
+  object["controls"] = controls_json(result.controls);
+  object["limits"] = limits_json(result.limits);
+  object["environment"] = text_list(result.environment);
+  object["profile"] = result.profile;
+  object["language"] = result.language;
+  object["label"] = result.label;
+  object["metrics"] = metrics_wire(result.metrics);
+  return object;
+}
+
+Expected<Result> result_from(const Json& object) {
+  JsonReader in(object, "");
+  Result result;
+  result.id = TRY(in.text("id", 40));
+  const auto ending = ending_named(TRY(in.text("ending", 20)));
+  if (!ending) return failure("read field", 0, "ending", "unknown ending");
+  result.ending = *ending;
+  result.text = TRY(in.text("text", 1000));
+  if (const auto code = TRY(in.optional_number("exitCode", 0, 255))) result.exit_code = static_cast<int>(*code);
+  if (const auto signal = TRY(in.optional_number("signal", 1, 127))) result.signal_number = static_cast<int>(*signal);
+  result.failed_step = static_cast<Step>(TRY(in.optional_number("failedStep", 0, kStepCount - 1)).value_or(0));
+  result.failed_errno = static_cast<int>(TRY(in.optional_number("failedErrno", 0, 4095)).value_or(0));
+  result.limits_reached = TRY(reached_from(in));
+  result.output_incomplete = TRY(in.boolean("outputIncomplete", false));
+  result.out = TRY(totals_from(*TRY(in.object("out")), "out"));
+  result.err = TRY(totals_from(*TRY(in.object("err")), "err"));
+  result.controls = TRY(controls_from(*TRY(in.object("controls"))));
+  result.limits = TRY(limits_from(*TRY(in.object("limits"))));
+  result.environment = TRY(text_list_from(in, "environment"));
+  result.profile = TRY(in.text("profile", 64));
+  result.language = TRY(in.text("language", 64));
+  result.label = TRY(in.text("label", 1024));
+  result.metrics = TRY(metrics_from(*TRY(in.object("metrics"))));
+  TRY(in.finish());
+  return result;
+}
+
+Json result_public(const Result& result, const Captured& captured, std::string_view language_version) {
+  const StreamText out = stream_text(captured.out, result.out);
+  const StreamText err = stream_text(captured.err, result.err);
+  Json object = {{"id", result.id}, {"stdout", out.head}, {"stderr", err.head}};
+  object["exitCode"] = result.exit_code && result.ending == Ending::Exited ? Json(*result.exit_code) : Json(nullptr);
+  object["signal"] = result.signal_number ? Json(signal_name(*result.signal_number)) : Json(nullptr);
+  object["timedOut"] = is_timed_out(result.ending);
+  object["ending"] = name(result.ending);
+  if (!result.text.empty()) object["reason"] = result.text;
+  if (result.ending == Ending::Failed && result.failed_step != Step::None)
+    object["failure"] = failure_json(result);
+  object["runtime"] = kRuntime;
+  object["language"] = result.language.empty() ? Json(nullptr) : Json(result.language);
+  object["languageVersion"] = language_version.empty() ? Json(nullptr) : Json(std::string(language_version));
+  object["encoding"] = {{"stdout", out.encoding}, {"stderr", err.encoding}};
+  object["truncated"] = {{"stdout", result.out.truncated}, {"stderr", result.err.truncated}};
+  object["tail"] = {{"stdout", out.tail}, {"stderr", err.tail}};
+  object["bytes"] = {{"stdout", result.out.bytes}, {"stderr", result.err.bytes}};
+  if (result.output_incomplete) object["outputIncomplete"] = true;
+  object["limitsReached"] = reached_json(result.limits_reached);
+  object["controls"] = controls_json(result.controls);
+  object["limits"] = limits_json(result.limits);
+  if (!result.label.empty()) object["label"] = result.label;
+  object["metrics"] = metrics_public(result.metrics);
+  object["record"] = nullptr;  // records arrive with the ledger
+  return object;
+}
+
+std::string base64(std::string_view bytes) {
+  std::string text(4 * ((bytes.size() + 2) / 3) + 1, '\0');
+  const int length = ::EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()),
+                                       reinterpret_cast<const unsigned char*>(bytes.data()), static_cast<int>(bytes.size()));
+  text.resize(static_cast<std::size_t>(length));
+  return text;
+}
+
+Expected<std::string> from_base64(std::string_view text) {
+  const auto wrong = [] { return failure("read base64", 0, "", "RFC 4648 base64 with padding is needed"); };
+  const auto padding = text.find('=');
+  const std::size_t padded = padding == std::string_view::npos ? 0 : text.size() - padding;
+  if (text.size() % 4 != 0 || padded > 2 || text.find_first_not_of('=', padding) != std::string_view::npos) return wrong();
+  // EVP_DecodeBlock forgives white space at the ends; we do not.
+  for (const char c : text)
+    if (c == ' ' || c == '\n' || c == '\r' || c == '\t') return wrong();
+  std::string bytes(text.size() / 4 * 3 + 1, '\0');
+  const int length = ::EVP_DecodeBlock(reinterpret_cast<unsigned char*>(bytes.data()),
+                                       reinterpret_cast<const unsigned char*>(text.data()), static_cast<int>(text.size()));
+  if (length < 0) return wrong();
+  bytes.resize(static_cast<std::size_t>(length) - padded);
+  return bytes;
+}
+
+}  // namespace mayfly
