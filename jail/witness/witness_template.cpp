@@ -1,0 +1,100 @@
+#include "jail/witness/witness_template.h"
+
+#include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <new>
+
+#include "jail/witness/identity.h"
+#include "jail/witness/poll_set.h"
+
+namespace mayfly {
+namespace {
+
+void log_line(const char* line) {
+  const ssize_t written = ::write(STDERR_FILENO, line, std::strlen(line));
+  static_cast<void>(written);  // there is nowhere else to say it
+}
+
+const char* refusal(OrderVerdict verdict) {
+  switch (verdict) {
+    case OrderVerdict::Good:
+      break;
+    case OrderVerdict::BadMagic:
+      return "mayfly-witness: witness.order_refused field=magic: not an order of this release\n";
+    case OrderVerdict::BadFlags:
+      return "mayfly-witness: witness.order_refused field=flags: 0 or 1, err with pipes only\n";
+    case OrderVerdict::BadIds:
+      return "mayfly-witness: witness.order_refused field=uids: two different ones, not root's\n";
+    case OrderVerdict::BadTimes:
+      return "mayfly-witness: witness.order_refused field=times: below 2^40 ms\n";
+    case OrderVerdict::BadDescriptorCount:
+      return "mayfly-witness: witness.order_refused field=descriptors: as many as the flags say\n";
+  }
+  return "";
+}
+
+}  // namespace
+
+void ignore_signals() {
+  for (const int number : {SIGCHLD, SIGPIPE, SIGINT, SIGQUIT, SIGTSTP, SIGHUP, SIGTERM}) ::signal(number, SIG_IGN);
+}
+
+void WitnessTemplate::run() {
+  PollSet polls;
+  while (true) {
+    polls.clear();
+    const PollSet::Place keeper = polls.add(fds_.keeper, POLLIN);
+    const PollSet::Place supervisor = polls.add(fds_.supervisor, POLLIN);
+    const PollSet::Place control = polls.add(fds_.control, POLLIN);
+    polls.wait(-1);
+    if (polls.at(keeper) != 0 || polls.at(supervisor) != 0) return;
+    if (polls.at(control) != 0 && !take_order()) return;
+  }
+}
+
+bool WitnessTemplate::take_order() {
+  RelayOrder order;
+  FdList list;
+  const Arrival arrival = receive_fixed(fds_.control, &order, sizeof order, list);
+  if (arrival == Arrival::Closed) return false;
+  if (arrival == Arrival::Refused) {
+    log_line("mayfly-witness: witness.order_refused field=size: not an order of this release\n");
+  }
+  if (arrival != Arrival::Message) return true;
+  const OrderVerdict verdict = judge(order, list.count);
+  if (verdict == OrderVerdict::Good) {
+    start_relay(make_job(order, list));
+  } else {
+    log_line(refusal(verdict));  // its descriptors are closed, which the supervisor sees as a dead relay
+  }
+  return true;
+}
+
+void WitnessTemplate::start_relay(RelayJob job) {
+  const pid_t child = ::_Fork();  // no handlers to run, no locks to take: this process has one thread and no heap
+  if (child == 0) be_relay(std::move(job));
+  if (child < 0)
+    log_line("mayfly-witness: witness.fork_failed: this jail ends as failed; see the limit on processes\n");
+}
+
+void WitnessTemplate::be_relay(RelayJob job) {
+  // What the C library may say on its way to abort() goes to /dev/null (0), not to the keeper's terminal.
+  ::dup2(STDIN_FILENO, STDOUT_FILENO);
+  ::dup2(STDIN_FILENO, STDERR_FILENO);
+  std::array own{STDIN_FILENO,      STDOUT_FILENO,    STDERR_FILENO, fds_.keeper,   fds_.supervisor, fds_.uid_lock,
+                 job.control.get(), job.stream.get(), job.out.get(), job.err.get(), job.in.get()};
+  keep_only(own);
+  if (become_relay(job.order) != 0) ::_exit(1);
+  void* memory = ::mmap(nullptr, sizeof(RelayMemory), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) ::_exit(1);
+  Relay relay{std::move(job), Liveness{fds_.keeper, fds_.supervisor}, *new (memory) RelayMemory};
+  relay.run();
+  ::_exit(0);
+}
+
+}  // namespace mayfly

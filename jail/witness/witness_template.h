@@ -1,0 +1,41 @@
+// WitnessTemplate: a clean, small process that becomes a relay by fork, without exec: nothing is loaded, linked or
+// allocated for a jail. It never sees a byte of a jail or a peer; it holds descriptors of them only between an order
+// and the fork.
+//
+// Ends when the keeper or the supervisor is gone. Relays go on without it (each holds its own descriptors).
+#pragma once
+
+#include "jail/wire/startup.h"
+#include "jail/witness/order.h"
+#include "jail/witness/relay.h"
+
+namespace mayfly {
+
+// Descriptors that the keeper has given, by number. -1: not there.
+struct TemplateFds {
+  int keeper = kKeeperPidfd;
+  int control = kWitnessControl;
+  int supervisor = kWitnessSupervisorPidfd;
+  int uid_lock = kWitnessUidLock;
+};
+
+class WitnessTemplate {
+ public:
+  explicit WitnessTemplate(const TemplateFds& fds) : fds_(fds) {}
+  // Until its end. In a forked relay this never returns.
+  void run();
+
+ private:
+  // False: the supervisor is gone.
+  bool take_order();
+  void start_relay(RelayJob job);
+  [[noreturn]] void be_relay(RelayJob job);
+
+  TemplateFds fds_;
+};
+
+// Children are reaped by the kernel; a closed pipe is an errno, not a death; the keys of the terminal on which the
+// keeper may run (and a service manager's TERM to everyone) are the keeper's business: it tells the supervisor.
+void ignore_signals();
+
+}  // namespace mayfly
