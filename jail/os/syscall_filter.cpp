@@ -21,14 +21,22 @@ constexpr std::size_t kFarthestJump = 255;  // jt and jf are 8 bits
 
 std::uint32_t action_of(Verdict verdict, std::uint16_t build_id) {
   switch (verdict) {
-    case Verdict::Allow: return SECCOMP_RET_ALLOW;
-    case Verdict::Deny: return SECCOMP_RET_ERRNO | EPERM;
-    case Verdict::Absent: return SECCOMP_RET_ERRNO | ENOSYS;
-    case Verdict::NoFamily: return SECCOMP_RET_ERRNO | EAFNOSUPPORT;
-    case Verdict::NoProtocol: return SECCOMP_RET_ERRNO | EPROTONOSUPPORT;
-    case Verdict::Invalid: return SECCOMP_RET_ERRNO | EINVAL;
-    case Verdict::TellBuildId: return SECCOMP_RET_ERRNO | build_id;
-    case Verdict::Kill: break;
+    case Verdict::Allow:
+      return SECCOMP_RET_ALLOW;
+    case Verdict::Deny:
+      return SECCOMP_RET_ERRNO | EPERM;
+    case Verdict::Absent:
+      return SECCOMP_RET_ERRNO | ENOSYS;
+    case Verdict::NoFamily:
+      return SECCOMP_RET_ERRNO | EAFNOSUPPORT;
+    case Verdict::NoProtocol:
+      return SECCOMP_RET_ERRNO | EPROTONOSUPPORT;
+    case Verdict::Invalid:
+      return SECCOMP_RET_ERRNO | EINVAL;
+    case Verdict::TellBuildId:
+      return SECCOMP_RET_ERRNO | build_id;
+    case Verdict::Kill:
+      break;
   }
   return SECCOMP_RET_KILL_PROCESS;
 }
@@ -42,7 +50,8 @@ Expected<Chains> chains_of(std::span<const SyscallRows> parts) {
     for (const SyscallRow& row : part) {
       if (row.reason.empty()) return failure("compile filter", 0, std::string(row.name), "row without a reason");
       if (row.when.argument > 5) return failure("compile filter", 0, std::string(row.name), "no such argument");
-      if (row.when.count == 0 && (row.when.test == Condition::Test::OneOf || row.when.test == Condition::Test::NoneOf)) {
+      if (row.when.count == 0 &&
+          (row.when.test == Condition::Test::OneOf || row.when.test == Condition::Test::NoneOf)) {
         return failure("compile filter", 0, std::string(row.name), "condition without a value");
       }
       if (row.number >= kX32Bit) return failure("compile filter", 0, std::string(row.name), "number of x32");

@@ -29,13 +29,13 @@ namespace mayfly {
 
 enum class Verdict : std::uint8_t {
   Allow,
-  Deny,          // EPERM: the call exists and is not for this process
-  Absent,        // ENOSYS: as on a kernel without it, so that libraries fall back
-  NoFamily,      // EAFNOSUPPORT: socket families
-  NoProtocol,    // EPROTONOSUPPORT
-  Invalid,       // EINVAL
-  Kill,          // SECCOMP_RET_KILL_PROCESS
-  TellBuildId,   // errno = the build id handed to compile_filter: proves from inside that this filter is loaded
+  Deny,         // EPERM: the call exists and is not for this process
+  Absent,       // ENOSYS: as on a kernel without it, so that libraries fall back
+  NoFamily,     // EAFNOSUPPORT: socket families
+  NoProtocol,   // EPROTONOSUPPORT
+  Invalid,      // EINVAL
+  Kill,         // SECCOMP_RET_KILL_PROCESS
+  TellBuildId,  // errno = the build id handed to compile_filter: proves from inside that this filter is loaded
 };
 
 struct Condition {

@@ -9,9 +9,6 @@
 
 namespace mayfly::confinement {
 
-// fork(3) of glibc: CHILD_CLEARTID, CHILD_SETTID and SIGCHLD; and a bare fork by syscall(2).
-inline constexpr std::uint32_t kForkFlags = 0x0120'0011, kBareForkFlags = 0x11;
-
 // Beside the common groups.
 inline constexpr auto kWitnessRows = std::to_array<SyscallRow>({
     {MAYFLY_CALL(kill), Verdict::Deny, kAlways, "a relay signals by pidfd alone"},
@@ -21,7 +18,7 @@ inline constexpr auto kWitnessRows = std::to_array<SyscallRow>({
     {MAYFLY_CALL(pidfd_send_signal), Verdict::Allow, kAlways,
      "kills pid 1 of its own jail when the supervisor is gone or the wall limit is long over"},
     {MAYFLY_CALL(pidfd_open), Verdict::Allow, kAlways, "holds the supervisor and itself by descriptor"},
-    {MAYFLY_CALL(clone), Verdict::Allow, one_of(0, {kForkFlags, kBareForkFlags}),
+    {MAYFLY_CALL(clone), Verdict::Allow, one_of(0, {lockdown::kForkFlags, lockdown::kBareForkFlags}),
      "the template forks one relay per jail"},
     {MAYFLY_CALL(clone), Verdict::Deny, kAlways, "no threads, no namespaces"},
     {MAYFLY_CALL(clone3), Verdict::Absent, kAlways, "libc falls back to clone, whose flags can be judged"},

@@ -12,7 +12,8 @@ namespace mayfly::filter {
 
 namespace reasons {
 inline constexpr std::string_view kFiles = "reads and writes what the process has open";
-inline constexpr std::string_view kPaths = "opens and changes files in the jail's own tree; what is outside of it has no path here";
+inline constexpr std::string_view kPaths =
+    "opens and changes files in the jail's own tree; what is outside of it has no path here";
 inline constexpr std::string_view kWaiting = "waits for the process's own descriptors";
 inline constexpr std::string_view kMemory = "the process's own address space; the memory limit bounds it";
 inline constexpr std::string_view kProcesses = "starts, replaces, ends and waits for processes of the jail";
@@ -20,9 +21,12 @@ inline constexpr std::string_view kSignals = "signals reach only the jail's own 
 inline constexpr std::string_view kThreads = "locks and thread state of libc";
 inline constexpr std::string_view kScheduling = "the process's own weight and processors, within the jail's CPU quota";
 inline constexpr std::string_view kTime = "reads clocks, sleeps and sets timers";
-inline constexpr std::string_view kIdentity = "ids and capabilities of the process itself; it holds none and can gain none";
-inline constexpr std::string_view kFacts = "its own limits and use, and facts of the machine that uname and sysinfo tell everybody";
-inline constexpr std::string_view kSockets = "sockets of the families that socket lets through, in a network of lo alone";
+inline constexpr std::string_view kIdentity =
+    "ids and capabilities of the process itself; it holds none and can gain none";
+inline constexpr std::string_view kFacts =
+    "its own limits and use, and facts of the machine that uname and sysinfo tell everybody";
+inline constexpr std::string_view kSockets =
+    "sockets of the families that socket lets through, in a network of lo alone";
 inline constexpr std::string_view kObjects = "counted in the jail's own ipc namespace and gone with it";
 inline constexpr std::string_view kNarrowing = "a program may confine itself further";
 }  // namespace reasons

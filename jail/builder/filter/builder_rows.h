@@ -11,7 +11,8 @@ namespace mayfly::filter {
 
 inline constexpr auto kBuilderRows = std::to_array<SyscallRow>({
     // Other processes' memory and descriptors
-    {MAYFLY_CALL(ptrace), Verdict::Deny, kAlways, "reads and writes other processes, also while a jail is being set up"},
+    {MAYFLY_CALL(ptrace), Verdict::Deny, kAlways,
+     "reads and writes other processes, also while a jail is being set up"},
     {MAYFLY_CALL(process_vm_readv), Verdict::Deny, kAlways, "ptrace's reading half under another name"},
     {MAYFLY_CALL(process_vm_writev), Verdict::Deny, kAlways, "ptrace's writing half under another name"},
     {MAYFLY_CALL(pidfd_getfd), Verdict::Deny, kAlways, "takes a descriptor out of another process"},

@@ -1,5 +1,5 @@
-// What pid 1 of a jail may call once the program runs: reap, tell the supervisor, signal, wait for the end. Loaded after
-// the program's process has left it (the vfork returned), on top of whatever it had before.
+// What pid 1 of a jail may call once the program runs: reap, tell the supervisor, signal, wait for the end. Loaded
+// after the program's process has left it (the vfork returned), on top of whatever it had before.
 #pragma once
 
 #include <sys/ioctl.h>
