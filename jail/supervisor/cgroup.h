@@ -179,6 +179,9 @@ class CgroupHost {
   virtual bool refill(std::uint32_t most) = 0;
   virtual void expect(const GroupLimits& limits) = 0;  // these will be asked for (the defaults)
 
+  // The mount points below which groups are made, written and removed, for confinement (Landlock) of our process.
+  [[nodiscard]] virtual std::vector<std::string> paths() const = 0;
+
   // All jails of this engine.
   [[nodiscard]] virtual GroupUsage usage() const = 0;
 
