@@ -1,0 +1,22 @@
+// Judging the mount table of a jail, as /proc/<pid>/mountinfo shows it from outside. Pure.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "jail/expected.h"
+
+namespace mayfly {
+
+struct FilesystemFacts {
+  std::uint64_t disk_bytes = 0, inodes = 0;  // asked for
+  bool proc_mounted = false;                 // inside says that it has mounted one
+};
+
+// Success: the root is a bounded tmpfs of its own, /usr and all else is read-only but what a jail may write to, every
+// mount is nosuid, every mount outside /dev is nodev, and there is a private procfs exactly if proc_mounted.
+// Failure: doing "measure control", subject "filesystem" or "proc", why = the first line that is not so.
+Expected<void> judge_mounts(std::string_view mountinfo, const FilesystemFacts& facts);
+
+}  // namespace mayfly
