@@ -6,7 +6,8 @@ from tree import line_of
 
 BASE = ("jail/expected.h", "jail/spec/")
 # A front end gets the wire through the client, which leaves these headers in its hands.
-FRONT_END_WIRE = tuple("jail/wire/" + name for name in ("lease.h", "result_json.h", "frame.h", "startup.h"))
+FRONT_END_WIRE = tuple("jail/wire/" + name for name in ("lease.h", "request_json.h", "result_json.h", "frame.h",
+                                                     "startup.h"))
 FRONT_END = BASE + ("jail/os/", "jail/client/") + FRONT_END_WIRE
 
 MAY_INCLUDE = {
