@@ -1,0 +1,217 @@
+#include "api/connection.h"
+
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include "api/peer_checks.h"
+#include "api/request_body.h"
+#include "jail/os/log.h"
+
+namespace mayfly::api {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace http = beast::http;
+using Stream = beast::tcp_stream;
+using Parser = http::request_parser<http::string_body>;
+using ErrorCode = boost::system::error_code;
+
+namespace {
+
+constexpr auto kHeaderTime = std::chrono::seconds(10);
+constexpr auto kBodyTime = std::chrono::seconds(30);
+constexpr auto kIdleTime = std::chrono::seconds(75);  // between two requests of one connection
+constexpr auto kWriteTime = std::chrono::seconds(60);
+constexpr auto kPeerWatch = std::chrono::milliseconds(500);  // a vanished peer is noticed within this
+constexpr std::uint32_t kMaxHeader = 16 * 1024;
+constexpr std::size_t kWriteChunk = 256 * 1024;  // progress is asked of every chunk
+
+auto quiet(ErrorCode& error) { return asio::redirect_error(asio::use_awaitable, error); }
+
+enum class Next : bool { Close, KeepAlive };
+
+struct Wire {
+  Stream stream;
+  beast::flat_buffer buffer;
+  std::string peer, source;
+};
+
+std::string render(const Answer& answer, unsigned version, Next next, std::string_view extra) {
+  std::string head = std::string(version == 10 ? "HTTP/1.0 " : "HTTP/1.1 ") + std::to_string(answer.status) + " " +
+                     std::string(http::obsolete_reason(http::int_to_status(answer.status))) + "\r\n";
+  head += "Content-Type: " + answer.content_type + "\r\nContent-Length: " + std::to_string(answer.body.size()) + "\r\n";
+  head += "X-Content-Type-Options: nosniff\r\nCache-Control: no-store\r\n";
+  head += extra;
+  head += next == Next::KeepAlive ? "Connection: keep-alive\r\n\r\n" : "Connection: close\r\n\r\n";
+  return head;
+}
+
+asio::awaitable<bool> write_all(Wire& wire, std::string bytes) {
+  for (std::size_t done = 0; done < bytes.size();) {
+    ErrorCode error;
+    wire.stream.expires_after(kWriteTime);
+    const std::size_t count = std::min(kWriteChunk, bytes.size() - done);
+    done += co_await wire.stream.async_write_some(asio::buffer(bytes.data() + done, count), quiet(error));
+    if (error) co_return false;
+  }
+  co_return true;
+}
+
+struct Heading {
+  unsigned version = 11;
+  bool is_head = false;
+  Next next = Next::Close;
+};
+
+asio::awaitable<bool> write_reply(Wire& wire, const Reply& reply, const Heading& heading, std::string extra) {
+  Answer answer;
+  if (const auto* problem = std::get_if<Problem>(&reply)) {
+    answer = {problem->status, "application/problem+json", problem_json(*problem)};
+    if (problem->retry_after_ms > 0)
+      extra += "Retry-After: " + std::to_string((problem->retry_after_ms + 999) / 1000) + "\r\n";
+  } else {
+    answer = std::get<Answer>(reply);
+  }
+  std::string bytes = render(answer, heading.version, heading.next, extra);
+  if (!heading.is_head) bytes += answer.body;
+  co_return co_await write_all(wire, std::move(bytes));
+}
+
+// FIN, RST or an error of the socket. Unread bytes (a pipelined request) hide neither: the TCP state tells.
+bool peer_is_gone(int socket) {
+  tcp_info info{};
+  socklen_t length = sizeof info;
+  if (::getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &length) != 0) return true;
+  return info.tcpi_state != TCP_ESTABLISHED;
+}
+
+asio::awaitable<void> watch_peer(Wire& wire, Call& call, std::shared_ptr<asio::steady_timer> timer) {
+  for (;;) {
+    ErrorCode error;
+    timer->expires_after(kPeerWatch);
+    co_await timer->async_wait(quiet(error));
+    if (error) co_return;  // the route has answered
+    if (!peer_is_gone(wire.stream.socket().native_handle())) continue;
+    if (call.on_peer_gone) std::exchange(call.on_peer_gone, nullptr)();
+    // Not set yet: the route is still before its run; look again.
+  }
+}
+
+asio::awaitable<Reply> answer_call(Wire& wire, Service& service, Route route, Call& call) {
+  const auto executor = co_await asio::this_coro::executor;
+  auto timer = std::make_shared<asio::steady_timer>(executor);
+  auto done = std::make_shared<asio::steady_timer>(executor, asio::steady_timer::time_point::max());
+  bool watching = true;
+  asio::co_spawn(executor, watch_peer(wire, call, timer), [&watching, done](std::exception_ptr) {
+    watching = false;
+    done->cancel();
+  });
+  Reply reply = co_await route(service, call);
+  timer->cancel();
+  // The watcher holds references into this frame: it must be over before we go.
+  while (watching) {
+    ErrorCode woken;
+    co_await done->async_wait(quiet(woken));
+  }
+  co_return reply;
+}
+
+std::optional<Problem> judge_header(const Parser& parser, const Service& service, const Found& found) {
+  const auto& header = parser.get().base();
+  if (auto problem = judge_framing(header)) return problem;
+  if (auto problem = judge_host(header, service.config.hosts)) return problem;
+  if (auto problem = judge_origin(header, service.config.hosts)) return problem;
+  if (found.problem) return found.problem;
+  if (found.needs_json)
+    if (auto problem = judge_content_type(header)) return problem;
+  const auto length = parser.content_length();
+  if (length && *length > kMaxBody)
+    return Problem{413, "body-too-large", "The body is too large", "allowed 0..16777216 bytes", "", 0};
+  return std::nullopt;
+}
+
+Problem problem_of(const ErrorCode& error) {
+  if (error == http::error::header_limit) return {431, "header-too-large", "The header is too large", "allowed 0..16384 bytes", "", 0};
+  if (error == http::error::body_limit) return {413, "body-too-large", "The body is too large", "allowed 0..16777216 bytes", "", 0};
+  if (error == beast::error::timeout) return {408, "too-slow", "The request did not arrive in time", "", "", 0};
+  return {400, "bad-message", "This is not a valid HTTP/1.1 request", "", "", 0};
+}
+
+// Nothing is owed to a peer that has simply closed.
+bool is_farewell(const ErrorCode& error) {
+  return error == http::error::end_of_stream || error == asio::error::eof || error == asio::error::connection_reset ||
+         error == asio::error::operation_aborted;
+}
+
+asio::awaitable<bool> read_body(Wire& wire, Parser& parser, ErrorCode& error) {
+  wire.stream.expires_after(kBodyTime);
+  if (parser.get().find(http::field::expect) != parser.get().end() && !parser.is_done())
+    if (!co_await write_all(wire, "HTTP/1.1 100 Continue\r\n\r\n")) co_return false;
+  wire.stream.expires_after(kBodyTime);
+  co_await http::async_read(wire.stream, wire.buffer, parser, quiet(error));
+  co_return !error;
+}
+
+asio::awaitable<Next> refuse(Wire& wire, const Problem& problem, const std::string& allow) {
+  Heading heading;
+  const std::string extra = allow.empty() ? "" : "Allow: " + allow + "\r\n";
+  const bool written = co_await write_reply(wire, problem, heading, extra);
+  if (written) {
+    // Let the answer arrive before the unread rest of the request turns the close into a reset (RFC 9112 9.6).
+    ErrorCode error;
+    wire.stream.socket().shutdown(asio::ip::tcp::socket::shutdown_send, error);
+    std::array<char, 4096> scrap{};
+    wire.stream.expires_after(std::chrono::seconds(1));
+    for (int i = 0; i < 64 && !error; ++i) co_await wire.stream.async_read_some(asio::buffer(scrap), quiet(error));
+  }
+  co_return Next::Close;
+}
+
+asio::awaitable<Next> serve_one(Wire& wire, Service& service, std::chrono::seconds patience) {
+  Parser parser;
+  parser.header_limit(kMaxHeader);
+  parser.body_limit(kMaxBody);
+  ErrorCode error;
+  wire.stream.expires_after(patience);
+  if (wire.buffer.size() == 0) {
+    // The first byte may take its time on a kept connection; from then on the header has kHeaderTime.
+    const auto room = wire.buffer.prepare(4096);
+    wire.buffer.commit(co_await wire.stream.async_read_some(room, quiet(error)));
+    if (error) co_return Next::Close;
+  }
+  wire.stream.expires_after(kHeaderTime);
+  co_await http::async_read_header(wire.stream, wire.buffer, parser, quiet(error));
+  if (error) co_return is_farewell(error) ? Next::Close : co_await refuse(wire, problem_of(error), "");
+  const auto target = parser.get().target();
+  const Found found = find_route(parser.get().method(), {target.data(), target.size()});
+  if (const auto problem = judge_header(parser, service, found)) co_return co_await refuse(wire, *problem, found.allow);
+  if (!co_await read_body(wire, parser, error)) {
+    if (!error || is_farewell(error)) co_return Next::Close;
+    co_return co_await refuse(wire, problem_of(error), "");
+  }
+  auto message = parser.release();
+  Heading heading{message.version(), message.method() == http::verb::head, message.keep_alive() ? Next::KeepAlive : Next::Close};
+  Call call{std::move(message.body()), wire.peer, wire.source, nullptr};
+  wire.stream.expires_never();
+  const Reply reply = co_await answer_call(wire, service, found.route, call);
+  if (!co_await write_reply(wire, reply, heading, "")) co_return Next::Close;
+  co_return heading.next;
+}
+
+}  // namespace
+
+asio::awaitable<void> serve_connection(asio::ip::tcp::socket socket, std::shared_ptr<Service> service) {
+  ErrorCode error;
+  socket.set_option(asio::ip::tcp::no_delay(true), error);
+  const auto remote = socket.remote_endpoint(error);
+  if (error) co_return;
+  Wire wire{Stream(std::move(socket)), beast::flat_buffer(kMaxBody + kMaxHeader), {}, {}};
+  wire.source = remote.address().to_string();
+  wire.peer = (remote.address().is_v6() ? "[" + wire.source + "]" : wire.source) + ":" + std::to_string(remote.port());
+  std::chrono::seconds patience = kHeaderTime;
+  while (co_await serve_one(wire, *service, patience) == Next::KeepAlive) patience = kIdleTime;
+  wire.stream.socket().shutdown(asio::ip::tcp::socket::shutdown_both, error);
+}
+
+}  // namespace mayfly::api

@@ -1,0 +1,79 @@
+// mayfly-api: HTTP in, JSON out (:8802). Started by the keeper under a uid of its own, with the descriptors of
+// jail/wire/startup.h; ends when the keeper or the supervisor is gone, and is then started anew.
+#include <sys/socket.h>
+
+#include <csignal>
+#include <iostream>
+
+#include "api/confinement.h"
+#include "api/server.h"
+#include "jail/os/log.h"
+#include "jail/os/unix_socket.h"
+#include "jail/wire/startup.h"
+
+namespace {
+
+namespace asio = boost::asio;
+
+// Reads what it must know, then narrows itself before any byte of a peer is read.
+mayfly::Expected<mayfly::api::ApiConfig> narrow_down() {
+  const mayfly::Fd config_memfd(mayfly::kApiConfig);
+  mayfly::api::ApiConfig config = TRY(mayfly::api::read_config(config_memfd));
+  using Access = mayfly::Reach::Access;
+  std::vector<mayfly::Reach> reach = {{config.lease.substr(0, config.lease.rfind('/')), Access::Read}};
+  if (!config.probe.empty()) reach.push_back({config.probe, Access::Read});
+  TRY(mayfly::lock_down(mayfly::confinement::api(std::move(reach))));
+  return config;
+}
+
+mayfly::Expected<std::shared_ptr<mayfly::api::Service>> make_service(asio::io_context& context,
+                                                                     mayfly::api::ApiConfig config) {
+  auto client = TRY(mayfly::SupervisorClient::connect(config.lease));
+  auto link = mayfly::api::EngineLink::make(context, std::move(client), [&context] {
+    // Answers that tell of the loss still go out; then the keeper starts us anew.
+    auto timer = std::make_shared<asio::steady_timer>(context, std::chrono::milliseconds(200));
+    timer->async_wait([timer, &context](const boost::system::error_code&) { context.stop(); });
+  });
+  link->start();
+  return std::shared_ptr<mayfly::api::Service>(
+      new mayfly::api::Service{std::move(config), link, mayfly::api::LanguageVersions(link)});
+}
+
+mayfly::Expected<void> run() {
+  mayfly::api::ApiConfig config = TRY(narrow_down());
+  asio::io_context context(1);
+  asio::posix::stream_descriptor keeper(context, mayfly::kKeeperPidfd);
+  keeper.async_wait(asio::posix::descriptor_base::wait_read, [&](const boost::system::error_code&) { context.stop(); });
+  asio::signal_set signals(context, SIGTERM, SIGINT);
+  signals.async_wait([&](const boost::system::error_code&, int) { context.stop(); });
+
+  int family = 0;
+  socklen_t length = sizeof family;
+  if (::getsockopt(mayfly::kApiListener, SOL_SOCKET, SO_DOMAIN, &family, &length) != 0)
+    return mayfly::failure("read family of the listener", errno);
+  asio::ip::tcp::acceptor acceptor(context);
+  boost::system::error_code error;
+  acceptor.assign(family == AF_INET6 ? asio::ip::tcp::v6() : asio::ip::tcp::v4(), mayfly::kApiListener, error);
+  if (error) return mayfly::failure("take over the listener", error.value());
+  auto service = TRY(make_service(context, std::move(config)));
+  asio::co_spawn(context, mayfly::api::serve(std::move(acceptor), service), asio::detached);
+  mayfly::log_line(mayfly::Severity::Info, "api.ready", {});
+  context.run();
+  return {};
+}
+
+}  // namespace
+
+int main() {
+  ::signal(SIGPIPE, SIG_IGN);
+  try {
+    if (auto ended = run(); !ended) {
+      mayfly::log_failure("api.failed", ended.error());
+      return 125;
+    }
+  } catch (const std::exception& error) {
+    mayfly::log_line(mayfly::Severity::Error, "api.failed", {}, error.what());
+    return 125;
+  }
+  return 0;
+}

@@ -1,0 +1,26 @@
+// POST /api/run: one program in one brand-new jail, synchronous.
+#include "api/request_body.h"
+#include "api/router.h"
+#include "api/run.h"
+
+namespace mayfly::api {
+
+boost::asio::awaitable<Reply> run_route(Service& service, Call& call) {
+  auto order = read_run_body(call.body, call.peer, call.source);
+  if (!order) co_return bad_field(order.error());
+  const std::string language = order->request.language;
+  call.body.clear();
+  const std::string version = co_await service.versions.of(language);
+  auto run = Run::start(service.link, std::move(*order));
+  if (!run) co_return engine_gone();
+  call.on_peer_gone = [running = *run] { running->cancel(Ending::Disconnected); };
+  Outcome outcome = co_await (*run)->wait();
+  call.on_peer_gone = nullptr;
+  if (const auto* refused = std::get_if<Refused>(&outcome)) co_return from_refusal(*refused);
+  const auto* finished = std::get_if<Finished>(&outcome);
+  if (!finished) co_return engine_gone();
+  const Json object = result_public(finished->result, finished->captured, version);
+  co_return Answer{200, "application/json", object.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"};
+}
+
+}  // namespace mayfly::api

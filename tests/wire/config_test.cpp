@@ -1,0 +1,26 @@
+#include <catch2/catch.hpp>
+
+#include "jail/wire/supervisor_config.h"
+
+namespace mayfly {
+
+TEST_CASE("the supervisor's configuration survives the wire, and a foreign key is refused") {
+  SupervisorConfig config;
+  config.instance = "0123456789ab";
+  config.run_directory = "/run/mayfly";
+  config.policy.require.add(Control::Memory);
+  config.policy.host.memory = 1_gib;
+  config.policy.processors = 2;
+  const Json body = encode(config);
+  const auto read = decode_supervisor_config(body);
+  REQUIRE(read);
+  CHECK(encode(*read) == body);
+  Json foreign = body;
+  foreign["policy"]["extra"] = 1;
+  CHECK(decode_supervisor_config(foreign).error().subject == "policy.extra");
+  foreign = body;
+  foreign["policy"].erase("require");
+  CHECK_FALSE(decode_supervisor_config(foreign));
+}
+
+}  // namespace mayfly

@@ -1,0 +1,113 @@
+#include "jail/wire/lease.h"
+
+#include <catch2/catch.hpp>
+
+#include "jail/wire/monitor.h"
+
+namespace mayfly {
+
+namespace {
+
+Open full_open() {
+  Open open;
+  open.run = 7;
+  open.has_stdin = true;
+  Request& request = open.request;
+  request.origin = OriginKind::Ssh;
+  request.peer = "127.0.0.1:5";
+  request.principal = "anonymous@127.0.0.1";
+  request.profile = "python";
+  request.payload = {PayloadPart{PayloadKind::Code, "", 0, 5, false}, PayloadPart{PayloadKind::File, "a/b", 5, 2, true}};
+  request.payload_bytes = 7;
+  request.terminal = TerminalRequest{{120, 40}, "xterm"};
+  request.limits.wall_ms = 5;
+  request.limits.cpus = 0.5;
+  request.require.add(Control::Memory);
+  request.reproducible = true;
+  request.label = "step 3";
+  request.queue_ms = 100;
+  return open;
+}
+
+}  // namespace
+
+TEST_CASE("every message of the lease socket survives the wire") {
+  const Json open = encode(FromFrontEnd(full_open()));
+  const auto read = decode_from_front_end(open);
+  REQUIRE(read);
+  CHECK(encode(*read) == open);
+  for (const FromFrontEnd& message :
+       {FromFrontEnd(Cancel{1, Ending::Disconnected}), FromFrontEnd(SignalRun{2, 15}), FromFrontEnd(ResizeRun{3, {80, 24}}),
+        FromFrontEnd(AskHost{})}) {
+    const auto again = decode_from_front_end(encode(message));
+    REQUIRE(again);
+    CHECK(encode(*again) == encode(message));
+  }
+  Result result;
+  result.id = "j_x";
+  result.ending = Ending::Signalled;
+  result.signal_number = 11;
+  result.limits_reached = {LimitReached::Disk, LimitReached::Processes};
+  result.out.tail = std::string("\0\xff tail", 7);
+  result.metrics.cpu.why = "no control group";
+  result.metrics.memory_peak.value = Bytes{5};
+  result.metrics.step_us[3] = 17;
+  Refused refused{4, "j_y", RefusalKind::Quota, "limits.cpus", "text", 1000};
+  Host host;
+  host.kernel = "6.1";
+  host.controls = {HostControl{Control::Memory, Measured::Unlimited, "no cgroup", "run as root"}};
+  for (const FromSupervisor& message :
+       {FromSupervisor(Queued{1, "j_a", 3}), FromSupervisor(Running{1, "j_a", {}, kApiLimits.defaults}), FromSupervisor(refused),
+        FromSupervisor(Ended{2, result}), FromSupervisor(host), FromSupervisor(Fault{"no"})}) {
+    const auto again = decode_from_supervisor(encode(message));
+    REQUIRE(again);
+    CHECK(encode(*again) == encode(message));
+  }
+}
+
+TEST_CASE("a malformed message is refused with the name of its field") {
+  const auto field = [](const char* text) {
+    const auto message = decode_from_front_end(Json::parse(text));
+    return message ? std::string("accepted") : message.error().subject;
+  };
+  CHECK(field(R"({"say":"cancel","run":1,"why":"cancelled"})") == "accepted");
+  CHECK(field(R"({"say":"cancel","run":1,"why":"killed"})") == "why");
+  CHECK(field(R"({"say":"cancel","run":0,"why":"cancelled"})") == "run");
+  CHECK(field(R"({"say":"cancel","run":4294967296,"why":"cancelled"})") == "run");
+  CHECK(field(R"({"say":"cancel","run":1,"why":"cancelled","extra":1})") == "extra");
+  CHECK(field(R"({"say":"signal","run":1,"signal":65})") == "signal");
+  CHECK(field(R"({"say":"resize","run":1,"columns":0,"rows":5})") == "columns");
+  CHECK(field(R"({"say":"open","run":1})") == "request");
+  CHECK(field(R"({"say":"kill","target":"j_x"})") == "say");
+  CHECK(field(R"({"run":1})") == "say");
+  Json open = encode(FromFrontEnd(full_open()));
+  open["request"]["payload"][0]["kind"] = "binary";
+  CHECK(decode_from_front_end(open).error().subject == "payload.kind");
+  open = encode(FromFrontEnd(full_open()));
+  open["request"]["require"][0] = "walls";
+  CHECK(decode_from_front_end(open).error().subject == "require");
+  open = encode(FromFrontEnd(full_open()));
+  open["request"]["limits"]["wallSeconds"] = 1;
+  CHECK(decode_from_front_end(open).error().subject == "limits.wallSeconds");
+}
+
+TEST_CASE("every message of the monitor socket survives the wire") {
+  JailRow row;
+  row.id = "j_a";
+  row.phase = Phase::Running;
+  row.pid = 42;
+  for (const ToMonitor& message : {ToMonitor(Status{}), ToMonitor(Jails{{row}, true}), ToMonitor(Killed{2}), ToMonitor(Done{}),
+                                   ToMonitor(Denied{"no"})}) {
+    const auto again = decode_to_monitor(encode(message));
+    REQUIRE(again);
+    CHECK(encode(*again) == encode(message));
+  }
+  for (const FromMonitor& message :
+       {FromMonitor(AskStatus{}), FromMonitor(AskJails{}), FromMonitor(KillJails{"j_a"}), FromMonitor(Drain{})}) {
+    const auto again = decode_from_monitor(encode(message));
+    REQUIRE(again);
+    CHECK(encode(*again) == encode(message));
+  }
+}
+
+}  // namespace mayfly

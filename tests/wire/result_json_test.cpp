@@ -1,0 +1,89 @@
+#include "jail/wire/result_json.h"
+
+#include <catch2/catch.hpp>
+
+namespace mayfly {
+
+namespace {
+
+Result exited(int code) {
+  Result result;
+  result.id = "j_a";
+  result.ending = Ending::Exited;
+  result.exit_code = code;
+  result.language = "python";
+  result.limits = kApiLimits.defaults;
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("the public result has the fields that users rely on", "[P31]") {
+  Result result = exited(0);
+  result.controls.set(Control::Network, Measured::None);
+  const Json json = result_public(result, {"45\n", ""}, "3.11.2");
+  CHECK(json["stdout"] == "45\n");
+  CHECK(json["exitCode"] == 0);
+  CHECK(json["signal"] == nullptr);
+  CHECK(json["timedOut"] == false);
+  CHECK(json["runtime"] == "mayfly");
+  CHECK(json["controls"]["network"] == "none");
+  CHECK(json["encoding"]["stdout"] == "utf-8");
+  CHECK(json["record"] == nullptr);
+  CHECK(json["languageVersion"] == "3.11.2");
+}
+
+TEST_CASE("an exit code is only told of a program that exited by itself", "[P31]") {
+  Result result = exited(0);
+  result.ending = Ending::TimeLimit;
+  CHECK(result_public(result, {}, "")["exitCode"] == nullptr);
+  CHECK(result_public(result, {}, "")["timedOut"] == true);
+  result.ending = Ending::Signalled;
+  result.exit_code.reset();
+  result.signal_number = 11;
+  CHECK(result_public(result, {}, "")["signal"] == "SIGSEGV");
+}
+
+TEST_CASE("bytes that are not UTF-8 come as base64, and the encoding says so") {
+  const Json json = result_public(exited(0), {std::string("\xff\x00", 2), "ok"}, "");
+  CHECK(json["stdout"] == "/wA=");
+  CHECK(json["encoding"]["stdout"] == "base64");
+  CHECK(json["encoding"]["stderr"] == "utf-8");
+}
+
+TEST_CASE("a cut falls on a character boundary on both sides", "[P34]") {
+  Result result = exited(0);
+  result.out.truncated = true;
+  result.out.bytes = 100;
+  result.out.tail = "\x82\xac end";  // the last two bytes of a euro sign
+  const Json json = result_public(result, {"head \xe2", ""}, "");
+  CHECK(json["stdout"] == "head ");
+  CHECK(json["tail"]["stdout"] == " end");
+  CHECK(json["truncated"]["stdout"] == true);
+  CHECK(json["bytes"]["stdout"] == 100);
+}
+
+TEST_CASE("a tail that is not text takes its stream to base64 with it") {
+  Result result = exited(0);
+  result.out.truncated = true;
+  result.out.tail = "\xff\xff\xff\xff\xff";
+  const Json json = result_public(result, {"head", ""}, "");
+  CHECK(json["encoding"]["stdout"] == "base64");
+  CHECK(*from_base64(json["stdout"].get<std::string>()) == "head");
+}
+
+TEST_CASE("base64 is strict") {
+  CHECK(base64("") == "");
+  CHECK(base64("a") == "YQ==");
+  CHECK(*from_base64("YQ==") == "a");
+  CHECK(*from_base64("") == "");
+  for (const char* bad : {"Y", "YQ", "YQ=", "YQ== ", " YQ=", "Y===", "YQ==YQ==", "Y*==", "YQ=Q"}) CHECK_FALSE(from_base64(bad));
+}
+
+TEST_CASE("an unknown measurement is null in public") {
+  Result result = exited(0);
+  result.metrics.memory_peak.why = "the kernel has no memory.peak";
+  CHECK(result_public(result, {}, "")["metrics"]["memoryPeakBytes"] == nullptr);
+}
+
+}  // namespace mayfly
