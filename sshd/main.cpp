@@ -1,0 +1,79 @@
+// mayfly-sshd: the SSH listener. Started by the keeper with the descriptors of wire/startup.h, or by hand as
+// `mayfly-sshd --generate-host-key`, which prints a new private key and is done by the session program, the only one
+// of the two that knows SSH.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <string_view>
+
+#include "jail/os/child.h"
+#include "jail/os/log.h"
+#include "jail/wire/startup.h"
+#include "sshd/listener.h"
+
+namespace mayfly {
+
+namespace {
+
+Expected<std::string> beside_us(std::string_view name) {
+  std::array<char, 4096> path{};
+  const ssize_t length = ::readlink("/proc/self/exe", path.data(), path.size() - 1);
+  if (length <= 0) return failure("find own program", errno, "/proc/self/exe");
+  std::string program(path.data(), static_cast<std::size_t>(length));
+  return program.substr(0, program.rfind('/') + 1).append(name);
+}
+
+// Descriptors that came by exec are inheritable; ours are not, so that nothing slips into a session unnamed.
+Expected<Fd> adopt(int number, const char* what) {
+  if (::fcntl(number, F_SETFD, FD_CLOEXEC) != 0) return failure("find descriptor", errno, what);
+  return Fd(number);
+}
+
+// Sessions find the pidfd of their listener under a fixed number, and 7 is where their lease goes: both are taken here
+// so that no connection of ours ever gets such a number and is overwritten while it is handed over.
+Expected<void> take_numbers() {
+  Fd low = TRY(open_pidfd(::getpid()));
+  const Fd self(::fcntl(low.get(), F_DUPFD_CLOEXEC, kSessionListenerPidfd + 1));
+  low.reset();  // it may have had one of the two numbers
+  for (const int number : {kSessionLease, kSessionListenerPidfd})
+    if (::dup3(self.get(), number, O_CLOEXEC) < 0) return failure("reserve descriptor", errno, std::to_string(number));
+  return {};
+}
+
+Expected<void> serve() {
+  const Fd keeper = TRY(adopt(kKeeperPidfd, "keeper"));
+  Fd socket = TRY(adopt(kSshdListener, "listener"));
+  const Fd host_key = TRY(adopt(kSshdHostKey, "host key"));
+  const Fd config = TRY(adopt(kSshdConfig, "configuration"));
+  TRY(take_numbers());
+  // Moved away from the number under which sessions find their connection.
+  Fd listening(::fcntl(socket.get(), F_DUPFD_CLOEXEC, kSessionListenerPidfd + 1));
+  if (!listening) return failure("move listener", errno);
+  Listener listener =
+      TRY(Listener::make(std::move(listening), TRY(read_sshd_config(config)), TRY(beside_us("mayfly-sshd-session"))));
+  return listener.run(keeper);
+}
+
+int generate_host_key() {
+  const auto program = beside_us("mayfly-sshd-session");
+  if (program) ::execl(program->c_str(), "mayfly-sshd-session", "--generate-host-key", nullptr);
+  log_line(Severity::Error, "sshd.no_host_key", {}, "cannot run mayfly-sshd-session beside mayfly-sshd");
+  return 1;
+}
+
+}  // namespace
+
+}  // namespace mayfly
+
+int main(int argc, char** argv) {
+  if (argc == 2 && std::string_view(argv[1]) == "--generate-host-key") return mayfly::generate_host_key();
+  ::signal(SIGPIPE, SIG_IGN);
+  if (const auto served = mayfly::serve(); !served) {
+    mayfly::log_failure("sshd.failed", served.error());
+    return 1;
+  }
+  return 0;
+}

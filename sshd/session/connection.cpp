@@ -1,0 +1,189 @@
+#include "sshd/session/connection.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "jail/os/clock.h"
+#include "jail/os/log.h"
+#include "jail/spec/escape.h"
+
+namespace mayfly {
+
+namespace {
+
+constexpr Milliseconds kFarewell = 2_s;          // for the peer to take what is left
+constexpr int kMostMessagesPerTurn = 64;         // of the supervisor, then everybody else has a turn
+
+RunNumber run_of(const FromSupervisor& message) {
+  struct {
+    RunNumber operator()(const Queued& m) const { return m.run; }
+    RunNumber operator()(const Running& m) const { return m.run; }
+    RunNumber operator()(const Refused& m) const { return m.run; }
+    RunNumber operator()(const Ended& m) const { return m.run; }
+    RunNumber operator()(const Host&) const { return 0; }
+    RunNumber operator()(const Fault&) const { return 0; }
+  } const number;
+  return std::visit(number, message);
+}
+
+}  // namespace
+
+Connection::Connection(const SshdConfig& config, Peer peer, SupervisorClient client, Guardians guardians)
+    : admission_(config),
+      peer_(std::move(peer)),
+      client_(std::move(client)),
+      guardians_(std::move(guardians)),
+      deadlines_(monotonic_now()),
+      callbacks_(server_callbacks(*this)) {}
+
+Expected<void> Connection::serve(Fd connection, HostKey key) {
+  transport_ = TRY(Transport::accept(std::move(connection), std::move(key), &callbacks_));
+  loop();
+  if (!silent_end_) transport_->leave(leaving_ != nullptr ? leaving_ : "goodbye", kFarewell);
+  return {};
+}
+
+void Connection::loop() {
+  while (leaving_ == nullptr && !silent_end_) {
+    if (!wait()) return leave_for("the service has ended");
+    hear_peer();
+    if (silent_end_) return;
+    hear_supervisor();
+    advance_channels();
+    drop_finished();
+    judge_peer();
+    judge_deadlines();
+  }
+}
+
+bool Connection::wait() {
+  entries_.clear();
+  entries_.push_back({guardians_.keeper.get(), POLLIN, 0});
+  entries_.push_back({guardians_.listener.get(), POLLIN, 0});
+  entries_.push_back({transport_->descriptor(), transport_->interest(), 0});
+  entries_.push_back({engine_alive_ ? client_.descriptor() : -1, POLLIN, 0});
+  for (const auto& channel : channels_) channel->add_interest(entries_);
+  transport_->rearm_quick_acks();
+  // A callback that came after its channel had its turn is not kept waiting.
+  const int timeout = transport_->take_called_back() ? 0 : timeout_ms();
+  if (::poll(entries_.data(), entries_.size(), timeout) < 0 && errno != EINTR) return false;
+  return entries_[0].revents == 0 && entries_[1].revents == 0;
+}
+
+int Connection::timeout_ms() const {
+  Microseconds next = deadlines_.next();
+  for (const auto& channel : channels_)
+    if (const auto stall = channel->stall_deadline()) next = std::min(next, *stall);
+  const auto left = (next - monotonic_now()).count();
+  return static_cast<int>(std::clamp<std::int64_t>(left / 1000 + 1, 0, 60'000));
+}
+
+void Connection::hear_peer() {
+  if (entries_[2].revents != 0) {
+    if (!transport_->turn()) silent_end_ = true;
+  } else if (!transport_->is_open()) {
+    silent_end_ = true;  // a write of ours found it gone
+  }
+  if (silent_end_) return;
+  for (const auto& channel : channels_) channel->judge_window();
+  if (transport_->packets() == packets_heard_) return;
+  packets_heard_ = transport_->packets();
+  deadlines_.heard(monotonic_now());
+}
+
+void Connection::hear_supervisor() {
+  for (int i = 0; engine_alive_ && i < kMostMessagesPerTurn; ++i) {
+    auto message = client_.receive();
+    if (!message) return engine_is_gone();
+    if (!*message) return;
+    deliver(**message);
+  }
+}
+
+void Connection::deliver(const FromSupervisor& message) {
+  if (const auto* fault = std::get_if<Fault>(&message))
+    log_line(Severity::Error, "sshd.engine_refuses_us", {{"text", escape(fault->text)}});
+  const RunNumber run = run_of(message);
+  for (const auto& channel : channels_)
+    if (channel->run() == run) channel->receive(message);
+}
+
+void Connection::engine_is_gone() {
+  engine_alive_ = false;
+  for (const auto& channel : channels_) channel->engine_is_gone();
+}
+
+// Whoever comes first fills libssh's buffer: the first place goes round.
+void Connection::advance_channels() {
+  const Microseconds now = monotonic_now();
+  if (channels_.empty()) return;
+  first_ = (first_ + 1) % channels_.size();
+  // By index: libssh may open a channel while another one is written to.
+  for (std::size_t i = 0, count = channels_.size(); i < count; ++i)
+    channels_[(first_ + i) % count]->advance(client_, owner_, now);
+  deadlines_.used(now);
+}
+
+void Connection::drop_finished() {
+  std::erase_if(channels_, [](const std::unique_ptr<Channel>& channel) {
+    if (!channel->is_finished()) return false;
+    channel->release();
+    return true;
+  });
+  const bool live = std::any_of(channels_.begin(), channels_.end(), [](const auto& c) { return !c->is_finished(); });
+  if (!engine_alive_ && !live) leave_for("the jail engine has stopped");
+}
+
+void Connection::judge_peer() {
+  if (!admission_.admitted() && transport_->packets() > kMostPacketsBeforeLogin) leave_for("too many packets before login");
+  if (admission_.exhausted()) leave_for("too many attempts to log in");
+  for (const auto& channel : channels_)
+    if (channel->broke_protocol()) leave_for("window exceeded");
+}
+
+void Connection::judge_deadlines() {
+  switch (deadlines_.due(monotonic_now())) {
+    case Due::Nothing: return;
+    case Due::Keepalive: return transport_->send_keepalive();
+    case Due::LoginTooSlow: return leave_for("login took too long");
+    case Due::Unused: return leave_for("unused for too long");
+    case Due::PeerSilent: silent_end_ = true; return;
+  }
+}
+
+void Connection::leave_for(const char* reason) {
+  if (leaving_ == nullptr) leaving_ = reason;
+}
+
+Verdict Connection::on_login(std::string_view user, Proof proof) {
+  transport_->note_callback();
+  const Verdict verdict = admission_.judge(user, proof);
+  if (verdict == Verdict::Admit) {
+    owner_ = {admission_.profile(), peer_.text, "anonymous@" + peer_.source};
+    deadlines_.admitted();
+    deadlines_.used(monotonic_now());
+    ::alarm(0);  // the backup of the grace time, set by main
+    log_line(Severity::Info, "sshd.login", {{"profile", owner_.profile}, {"peer", peer_.text}});
+  }
+  if (admission_.exhausted())
+    log_line(Severity::Warning, "sshd.login_refused", {{"user", std::string(user.substr(0, 64))}, {"peer", peer_.text}});
+  return verdict;
+}
+
+ssh_channel Connection::on_channel_open() {
+  transport_->note_callback();
+  if (!admission_.admitted() || channels_.size() >= kMostChannels) return nullptr;
+  auto channel = Channel::open(*transport_);
+  if (!channel) return nullptr;
+  channels_.push_back(std::move(channel));
+  return channels_.back()->handle();
+}
+
+void Connection::on_service(std::string_view name) {
+  transport_->note_callback();
+  if (name != "ssh-userauth") leave_for("no such service");
+}
+
+}  // namespace mayfly

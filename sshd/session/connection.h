@@ -1,0 +1,68 @@
+// Connection: everything that one session process does. One poll loop over the peer's socket, the lease, the streams of
+// the jails, and the two processes without which this one has no reason to be: the keeper and the listener.
+// Owner: main. When serve() returns the process exits, and with the lease's descriptor every jail of it ends.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "sshd/peer.h"
+#include "sshd/session/channel.h"
+#include "sshd/session/deadlines.h"
+#include "sshd/session/server_callbacks.h"
+
+namespace mayfly {
+
+inline constexpr std::size_t kMostChannels = 10;
+inline constexpr std::uint64_t kMostPacketsBeforeLogin = 256;  // an honest login needs about ten
+
+struct Guardians {
+  Fd keeper;    // pidfds
+  Fd listener;
+};
+
+class Connection final : private ServerEvents {
+ public:
+  Connection(const SshdConfig& config, Peer peer, SupervisorClient client, Guardians guardians);
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  // Until the peer leaves, or has to. A Failure: the connection could not even be started.
+  Expected<void> serve(Fd connection, HostKey key);
+
+ private:
+  Verdict on_login(std::string_view user, Proof proof) override;
+  ssh_channel on_channel_open() override;
+  void on_service(std::string_view name) override;
+
+  void loop();
+  bool wait();                 // false: a guardian is gone
+  void hear_peer();
+  void hear_supervisor();
+  void deliver(const FromSupervisor& message);
+  void advance_channels();
+  void drop_finished();
+  void judge_peer();
+  void judge_deadlines();
+  void engine_is_gone();
+  [[nodiscard]] int timeout_ms() const;
+  void leave_for(const char* reason);
+
+  Admission admission_;
+  Peer peer_;
+  SupervisorClient client_;
+  Guardians guardians_;
+  SessionOwner owner_;
+  Deadlines deadlines_;
+  ssh_server_callbacks_struct callbacks_;
+  std::unique_ptr<Transport> transport_;
+  std::vector<std::unique_ptr<Channel>> channels_;
+  std::vector<pollfd> entries_;
+  std::uint64_t packets_heard_ = 0;
+  std::size_t first_ = 0;       // whose turn it is to write first
+  bool engine_alive_ = true;
+  bool silent_end_ = false;     // the peer is not told why
+  const char* leaving_ = nullptr;
+};
+
+}  // namespace mayfly

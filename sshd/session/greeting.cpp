@@ -1,0 +1,63 @@
+#include "sshd/session/greeting.h"
+
+#include <array>
+#include <cstdio>
+
+#include "jail/spec/escape.h"
+
+namespace mayfly {
+
+namespace {
+
+std::string ended(std::string line, LineEnd end) { return line += end == LineEnd::Terminal ? "\r\n" : "\n"; }
+
+std::string cpus(MilliCpus share) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.3g CPU", static_cast<double>(share.count) / 1000.0);
+  return text.data();
+}
+
+}  // namespace
+
+std::string show(Milliseconds duration) {
+  const auto ms = duration.count();
+  if (ms >= 60'000 && ms % 60'000 == 0) return std::to_string(ms / 60'000) + " min";
+  if (ms >= 1'000 && ms % 1'000 == 0) return std::to_string(ms / 1'000) + " s";
+  return std::to_string(ms) + " ms";
+}
+
+std::string show(Bytes bytes) {
+  for (const auto& [shift, unit] : {std::pair{30u, " GiB"}, std::pair{20u, " MiB"}, std::pair{10u, " KiB"}})
+    if (bytes.count >> shift != 0 && (bytes.count & ((1ull << shift) - 1)) == 0)
+      return std::to_string(bytes.count >> shift) + unit;
+  return std::to_string(bytes.count) + " bytes";
+}
+
+std::string greeting(const Running& running, LineEnd end) {
+  const Limits& limits = running.limits;
+  std::string line = "mayfly: jail " + escape(running.id) + ", " + show(limits.wall);
+  if (limits.idle.count() != 0) line += " (" + show(limits.idle) + " idle)";
+  line += ", " + show(limits.memory) + " memory, " + show(limits.disk) + " disk, " + cpus(limits.cpus) + ", " +
+          std::to_string(limits.processes) + " processes, not recorded; gone when you leave, also when your connection drops";
+  return ended(std::move(line), end);
+}
+
+std::string queue_notice(const Queued& queued, LineEnd end) {
+  return ended("mayfly: waiting for a free place, position " + std::to_string(queued.position), end);
+}
+
+std::string refusal(const Refused& refused, LineEnd end) {
+  std::string line = "mayfly: ending=refused reason=" + std::string(name(refused.kind));
+  if (!refused.id.empty()) line += " jail=" + escape(refused.id);
+  if (!refused.field.empty()) line += " field=" + escape(refused.field);
+  line += ": " + escape(refused.text);
+  return ended(std::move(line), end);
+}
+
+std::string last_word(const Result& result, LineEnd end) { return ended(reason_line(result), end); }
+
+std::string engine_gone(LineEnd end) {
+  return ended("mayfly: ending=failed: the jail engine has stopped, and every jail with it", end);
+}
+
+}  // namespace mayfly

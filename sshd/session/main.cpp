@@ -1,0 +1,92 @@
+// mayfly-sshd-session: speaks SSH with one peer and ends with it. Started by mayfly-sshd with the descriptors of
+// wire/startup.h; with --generate-host-key it prints a new private key instead.
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <string_view>
+
+#include "jail/os/log.h"
+#include "jail/wire/startup.h"
+#include "sshd/session/connection.h"
+
+namespace mayfly {
+
+namespace {
+
+// Should the loop ever fail to keep the grace time itself, the kernel does it a little later.
+constexpr unsigned kGraceBackupSeconds = 25;
+// A connection needs some 10 MiB. libssh would buffer up to 256 MiB for a peer that does not read, and more of what one
+// sends unasked: then this process ends, and with it nobody but that peer.
+constexpr rlim_t kAddressSpace = 512ull << 20;
+constexpr rlim_t kDescriptors = 128;  // ten channels with three streams each, and our own
+
+Expected<Fd> adopt(int number, const char* what) {
+  if (::fcntl(number, F_SETFD, FD_CLOEXEC) != 0) return failure("find descriptor", errno, what);
+  return Fd(number);
+}
+
+Expected<void> limit(__rlimit_resource resource, rlim_t most, const char* what) {
+  const rlimit both{most, most};
+  if (::setrlimit(resource, &both) != 0) return failure("limit own resources", errno, what);
+  return {};
+}
+
+Expected<void> limit_ourselves() {
+#ifndef __SANITIZE_ADDRESS__  // its shadow memory alone is larger
+  TRY(limit(RLIMIT_AS, kAddressSpace, "address space"));
+#endif
+  TRY(limit(RLIMIT_CORE, 0, "core"));  // the host key is in here
+  return limit(RLIMIT_NOFILE, kDescriptors, "descriptors");
+}
+
+Expected<void> serve() {
+  ::alarm(kGraceBackupSeconds);
+  Guardians guardians;
+  guardians.keeper = TRY(adopt(kKeeperPidfd, "keeper"));
+  guardians.listener = TRY(adopt(kSessionListenerPidfd, "listener"));
+  Fd socket = TRY(adopt(kSessionConnection, "connection"));
+  const Fd key = TRY(adopt(kSessionHostKey, "host key"));
+  const Fd config_file = TRY(adopt(kSessionConfig, "configuration"));
+  Fd lease = TRY(adopt(kSessionLease, "lease"));
+  TRY(limit_ourselves());
+  const SshdConfig config = TRY(read_sshd_config(config_file));
+  auto peer = peer_of(socket.get());
+  if (!peer) return {};  // it left before we came
+  HostKey host_key = TRY(read_host_key(key));
+  Connection connection(config, std::move(*peer), TRY(SupervisorClient::adopt(std::move(lease))), std::move(guardians));
+  TRY(connection.serve(std::move(socket), std::move(host_key)));
+  // Before any destructor: libssh may have freed behind our back what they would free.
+  ::_exit(0);
+}
+
+int print_host_key() {
+  const auto key = generate_host_key();
+  if (!key) {
+    log_failure("sshd.no_host_key", key.error());
+    return 1;
+  }
+  std::string_view rest = *key;
+  while (!rest.empty()) {
+    const ssize_t count = ::write(STDOUT_FILENO, rest.data(), rest.size());
+    if (count <= 0) return 1;
+    rest.remove_prefix(static_cast<std::size_t>(count));
+  }
+  return 0;
+}
+
+}  // namespace
+
+}  // namespace mayfly
+
+int main(int argc, char** argv) {
+  ::signal(SIGPIPE, SIG_IGN);
+  if (argc == 2 && std::string_view(argv[1]) == "--generate-host-key") return mayfly::print_host_key();
+  if (const auto served = mayfly::serve(); !served) {
+    mayfly::log_failure("sshd.session_failed", served.error());
+    ::_exit(1);
+  }
+  ::_exit(0);
+}

@@ -1,0 +1,90 @@
+#include "sshd/session/pump.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+namespace mayfly {
+
+namespace {
+constexpr std::size_t kChunk = 64 * 1024;  // what a pipe holds
+}
+
+bool Outlet::wants_source(const ChannelPort& port, const Transport& transport) const {
+  return source_ && held_.empty() && !transport.clogged() && port.window() > 0;
+}
+
+// True when nothing is held any more.
+bool Outlet::hand_over(ChannelPort& port) {
+  while (!held_.empty()) {
+    const std::size_t most = std::min<std::size_t>(held_.size(), port.window());
+    const std::size_t taken = most == 0 ? 0 : port.write(stream_, std::string_view(held_).substr(0, most));
+    if (taken == 0) return false;
+    delivered_ += taken;
+    held_.erase(0, taken);
+  }
+  return true;
+}
+
+void Outlet::pump(ChannelPort& port, const Transport& transport) {
+  if (!hand_over(port)) return;
+  if (wants_source(port, transport)) read_and_pass(port);
+}
+
+void Outlet::read_and_pass(ChannelPort& port) {
+  std::array<char, kChunk> chunk;
+  const std::size_t most = std::min<std::size_t>(chunk.size(), port.window());
+  const ssize_t count = ::read(source_.get(), chunk.data(), most);
+  if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  if (count <= 0) return drop_source();
+  const std::string_view bytes(chunk.data(), static_cast<std::size_t>(count));
+  from_jail_ += bytes.size();
+  const std::size_t taken = port.write(stream_, bytes);
+  delivered_ += taken;
+  held_.assign(bytes.substr(taken));
+}
+
+void Outlet::drop_all() {
+  drop_source();
+  held_.clear();
+  held_.shrink_to_fit();
+}
+
+std::size_t Inlet::pass(std::string_view bytes) {
+  std::size_t passed = 0;
+  while (passed < bytes.size()) {
+    const ssize_t count = ::write(sink_.get(), bytes.data() + passed, bytes.size() - passed);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0 && errno == EAGAIN) break;
+    if (count < 0) {
+      sink_.reset();  // EPIPE: the program has closed its stdin or ended
+      return bytes.size();
+    }
+    passed += static_cast<std::size_t>(count);
+  }
+  return passed;
+}
+
+std::size_t Inlet::take(std::string_view bytes) {
+  if (!sink_) return bytes.size();
+  return held_.empty() ? pass(bytes) : 0;
+}
+
+bool Inlet::wants_sink(const ChannelPort& port) const { return sink_ && (!held_.empty() || port.unread() > 0); }
+
+void Inlet::pump(ChannelPort& port) {
+  std::array<char, kChunk> chunk;
+  while (!held_.empty() || port.unread() > 0) {
+    if (held_.empty()) held_.assign(chunk.data(), port.read_unread(chunk));
+    if (held_.empty()) break;
+    const std::size_t passed = sink_ ? pass(held_) : held_.size();
+    held_.erase(0, passed);
+    if (!held_.empty()) return;
+  }
+  // The end of input counts only once everything before it is through.
+  if (port.peer_ended_input()) sink_.reset();
+}
+
+}  // namespace mayfly

@@ -1,0 +1,56 @@
+#include "sshd/session/server_callbacks.h"
+
+namespace mayfly {
+
+namespace {
+
+ServerEvents& events_of(void* userdata) { return *static_cast<ServerEvents*>(userdata); }
+
+int answer(Verdict verdict) { return verdict == Verdict::Refuse ? SSH_AUTH_DENIED : SSH_AUTH_SUCCESS; }
+
+int on_none(ssh_session, const char* user, void* userdata) {
+  return answer(events_of(userdata).on_login(user, Proof::None));
+}
+
+int on_password(ssh_session, const char* user, const char*, void* userdata) {
+  return answer(events_of(userdata).on_login(user, Proof::Password));
+}
+
+// Also called for the question whether a key would do (state NONE): success then only means "sign with it".
+int on_key(ssh_session, const char* user, ssh_key, char signature_state, void* userdata) {
+  const auto proof = signature_state == SSH_PUBLICKEY_STATE_VALID  ? Proof::KeySignature
+                     : signature_state == SSH_PUBLICKEY_STATE_NONE ? Proof::KeyOffer
+                                                                   : Proof::KeyBadSignature;
+  return answer(events_of(userdata).on_login(user, proof));
+}
+
+// Its only use is to be there: without it libssh answers a gssapi-with-mic request by asking the Kerberos library.
+ssh_string on_gssapi(ssh_session, const char* user, int, ssh_string*, void* userdata) {
+  (void)events_of(userdata).on_login(user, Proof::KeyBadSignature);
+  return nullptr;
+}
+
+ssh_channel on_channel_open(ssh_session, void* userdata) { return events_of(userdata).on_channel_open(); }
+
+// Returning an error would make libssh disconnect in the middle of the packet.
+int on_service(ssh_session, const char* service, void* userdata) {
+  events_of(userdata).on_service(service);
+  return 0;
+}
+
+}  // namespace
+
+ssh_server_callbacks_struct server_callbacks(ServerEvents& events) {
+  ssh_server_callbacks_struct callbacks{};
+  callbacks.userdata = &events;
+  callbacks.auth_none_function = on_none;
+  callbacks.auth_password_function = on_password;
+  callbacks.auth_pubkey_function = on_key;
+  callbacks.gssapi_select_oid_function = on_gssapi;
+  callbacks.channel_open_request_session_function = on_channel_open;
+  callbacks.service_request_function = on_service;
+  ssh_callbacks_init(&callbacks);
+  return callbacks;
+}
+
+}  // namespace mayfly

@@ -1,0 +1,138 @@
+#include "sshd/session/transport.h"
+
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <cerrno>
+
+#include "jail/os/clock.h"
+#include "jail/os/unix_socket.h"
+#include "sshd/session/algorithms.h"
+
+namespace mayfly {
+
+namespace {
+
+constexpr int kMostDrained = 1024;  // reads of the orderly end; a peer that floods is not listened to for ever
+
+int milliseconds_until(std::int64_t deadline_us) {
+  const std::int64_t left = deadline_us - monotonic_now().count();
+  return left <= 0 ? 0 : static_cast<int>(left / 1000 + 1);
+}
+
+}  // namespace
+
+Expected<std::unique_ptr<Transport>> Transport::accept(Fd connection, HostKey key, ssh_server_callbacks callbacks) {
+  std::unique_ptr<Transport> transport(new Transport());
+  TRY(transport->start(std::move(connection), std::move(key), callbacks));
+  return transport;
+}
+
+Expected<void> Transport::start(Fd connection, HostKey key, ssh_server_callbacks callbacks) {
+  TRY(set_nonblocking(connection.get(), Blocking::No));
+  const int yes = 1;
+  if (::setsockopt(connection.get(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes) != 0)
+    return failure("set TCP_NODELAY", errno);
+  socket_ = Fd(::fcntl(connection.get(), F_DUPFD_CLOEXEC, 3));
+  if (!socket_) return failure("duplicate connection", errno);
+  // A log callback would keep pointers to sessions; what matters is logged by us.
+  ssh_set_log_level(SSH_LOG_NOLOG);
+  bind_ = ssh_bind_new();
+  session_ = ssh_new();
+  event_ = ssh_event_new();
+  if (bind_ == nullptr || session_ == nullptr || event_ == nullptr) return failure("make ssh session", ENOMEM);
+  TRY(configure(bind_));
+  if (ssh_bind_options_set(bind_, SSH_BIND_OPTIONS_IMPORT_KEY, key.get()) != SSH_OK)
+    return failure("set host key", 0, {}, ssh_get_error(bind_));
+  (void)key.release();  // the bind owns it now
+  if (ssh_bind_accept_fd(bind_, session_, connection.release()) != SSH_OK)
+    return failure("accept ssh connection", 0, {}, ssh_get_error(bind_));
+  ssh_set_blocking(session_, 0);
+  ssh_set_counters(session_, &sent_, &arrived_);
+  if (ssh_set_server_callbacks(session_, callbacks) != SSH_OK) return failure("set ssh callbacks", 0);
+  // Sends our banner and makes the poll handle that the event takes over; the key exchange itself runs in turn().
+  if (ssh_handle_key_exchange(session_) == SSH_ERROR || ssh_event_add_session(event_, session_) != SSH_OK)
+    return failure("start key exchange", 0, {}, ssh_get_error(session_));
+  return {};
+}
+
+short Transport::interest() const {
+  const int flags = ssh_get_poll_flags(session_);
+  return static_cast<short>(POLLIN | ((flags & SSH_WRITE_PENDING) != 0 ? POLLOUT : 0));
+}
+
+bool Transport::is_open() const {
+  return !gone_ && ssh_is_connected(session_) != 0 && (ssh_get_status(session_) & (SSH_CLOSED | SSH_CLOSED_ERROR)) == 0;
+}
+
+bool Transport::turn() {
+  if (gone_) return false;
+  (void)since_last_look();
+  // Its status speaks for the whole event, not for the connection: the state below decides.
+  (void)ssh_event_dopoll(event_, 0);
+  gone_ = !is_open();
+  return !gone_;
+}
+
+bool Transport::clogged() const { return (ssh_get_status(session_) & SSH_WRITE_PENDING) != 0; }
+
+void Transport::rearm_quick_acks() const {
+  const int yes = 1;
+  (void)::setsockopt(socket_.get(), IPPROTO_TCP, TCP_QUICKACK, &yes, sizeof yes);
+}
+
+Arrived Transport::since_last_look() {
+  const Arrived now{arrived_.in_packets, arrived_.in_bytes};
+  const Arrived between{now.packets - looked_.packets, now.bytes - looked_.bytes};
+  looked_ = now;
+  return between;
+}
+
+void Transport::send_keepalive() {
+  // libssh keeps the answer to the last one as a state: the first call takes it, only then one is sent.
+  ssh_send_keepalive(session_);
+  ssh_send_keepalive(session_);
+}
+
+void Transport::flush_until(std::int64_t deadline_us) {
+  for (int i = 0; i < kMostDrained && is_open() && clogged(); ++i) {
+    const int wait = milliseconds_until(deadline_us);
+    if (wait == 0) return;
+    pollfd entry{socket_.get(), static_cast<short>(POLLIN | POLLOUT), 0};
+    if (::poll(&entry, 1, wait) <= 0) return;
+    (void)ssh_event_dopoll(event_, 0);
+  }
+}
+
+void Transport::leave(const char* reason, Milliseconds most) {
+  const std::int64_t deadline = (monotonic_now() + most).count();
+  if (is_open()) {
+    flush_until(deadline);
+    (void)ssh_event_dopoll(event_, 0);  // notes that the socket takes a packet, or the next one is only buffered
+  }
+  if (is_open()) {
+    ssh_session_set_disconnect_message(session_, reason);
+    ssh_disconnect(session_);  // closes libssh's descriptor; ours is the duplicate
+  }
+  gone_ = true;
+  ::shutdown(socket_.get(), SHUT_WR);
+  await_peer_close(deadline);
+}
+
+void Transport::await_peer_close(std::int64_t deadline_us) const {
+  std::array<char, 16384> unread{};
+  for (int i = 0; i < kMostDrained; ++i) {
+    const ssize_t count = ::recv(socket_.get(), unread.data(), unread.size(), MSG_DONTWAIT);
+    if (count == 0 || (count < 0 && errno != EAGAIN)) return;
+    if (count > 0) continue;
+    pollfd entry{socket_.get(), POLLIN, 0};
+    const int wait = milliseconds_until(deadline_us);
+    if (wait == 0 || ::poll(&entry, 1, wait) <= 0) return;
+  }
+}
+
+}  // namespace mayfly

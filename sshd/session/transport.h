@@ -1,0 +1,77 @@
+// Transport: the one SSH connection of this process, as libssh runs it: never blocking, one event with nothing in it
+// but the connection's own socket. Everything else is polled by Connection, so that no callback of libssh ever runs
+// inside another descriptor's (poll.c runs callbacks recursively when a write flushes).
+//
+// Owner: Connection. libssh closes the connection's descriptor by itself; a duplicate lives here for the orderly end.
+// When turn() says false the connection is of no more use and no function of libssh may be called for it again.
+#pragma once
+
+#include <libssh/callbacks.h>
+#include <libssh/libssh.h>
+#include <libssh/server.h>
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "jail/expected.h"
+#include "jail/os/fd.h"
+#include "jail/spec/units.h"
+#include "sshd/session/host_key.h"
+
+namespace mayfly {
+
+// Packets and payload bytes that came in between two looks.
+struct Arrived {
+  std::uint64_t packets = 0;
+  std::uint64_t bytes = 0;
+};
+
+class Transport {
+ public:
+  // `callbacks` must live as long as the process. A failure here means that the process must end: libssh leaves
+  // dangling pointers behind when accepting fails.
+  static Expected<std::unique_ptr<Transport>> accept(Fd connection, HostKey key, ssh_server_callbacks callbacks);
+  ~Transport() = default;
+
+  [[nodiscard]] ssh_session session() const { return session_; }
+  [[nodiscard]] int descriptor() const { return socket_.get(); }
+  [[nodiscard]] short interest() const;  // POLLIN, and POLLOUT while bytes wait
+
+  bool turn();                           // lets libssh read, write and call back; false: the connection is gone
+  [[nodiscard]] bool is_open() const;
+  [[nodiscard]] bool clogged() const;    // bytes wait for the peer: take no more from any jail
+  void rearm_quick_acks() const;         // before each wait: the kernel forgets it (tcp(7), TCP_QUICKACK)
+
+  [[nodiscard]] std::uint64_t packets() const { return arrived_.in_packets; }
+  Arrived since_last_look();             // and looks
+  void send_keepalive();
+
+  // Every callback says so: a write may let libssh read, so that wishes arrive after they were looked for.
+  void note_callback() { called_back_ = true; }
+  bool take_called_back() { return std::exchange(called_back_, false); }
+
+  // Says why, hands out what libssh still holds, and waits `most` for the peer to have taken it (a socket that is
+  // closed with unread input is reset, and the peer loses what it had not read). The connection is gone afterwards.
+  void leave(const char* reason, Milliseconds most);
+
+ private:
+  Transport() = default;
+  Expected<void> start(Fd connection, HostKey key, ssh_server_callbacks callbacks);
+  void flush_until(std::int64_t deadline_us);
+  void await_peer_close(std::int64_t deadline_us) const;
+
+  // Never freed: the process ends with its connection, and freeing after an error is where libssh crashes.
+  ssh_bind bind_ = nullptr;
+  ssh_session session_ = nullptr;
+  ssh_event event_ = nullptr;
+  ssh_counter_struct arrived_{};
+  ssh_counter_struct sent_{};
+  Arrived looked_;
+  Fd socket_;
+  bool called_back_ = false;
+  bool gone_ = false;
+};
+
+}  // namespace mayfly

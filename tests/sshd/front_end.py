@@ -1,0 +1,76 @@
+"""Starts mayfly-sshd over the fake supervisor, on a loopback port of its own; what the keeper does otherwise."""
+import fcntl
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+BIN = os.environ.get("MAYFLY_BIN", "build/dev/bin")
+HERE = os.path.dirname(os.path.abspath(__file__))
+# wire/startup.h
+KEEPER, LISTENER, HOST_KEY, CONFIG = 3, 4, 5, 6
+SEALS = 0x1 | 0x2 | 0x4 | 0x8
+
+
+def sealed_memfd(data):
+    fd = os.memfd_create("test", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    os.write(fd, data)
+    fcntl.fcntl(fd, fcntl.F_ADD_SEALS, SEALS)
+    return fd
+
+
+def give(pairs):
+    """For preexec_fn: puts each descriptor under its number, inheritable."""
+    def place():
+        parked = [(fcntl.fcntl(ours, fcntl.F_DUPFD, 100), number) for ours, number in pairs]
+        for fd, number in parked:
+            os.dup2(fd, number)
+        os.closerange(max(number for _, number in pairs) + 1, 1024)
+    return place
+
+
+class FrontEnd:
+    def __init__(self, **config):
+        self.directory = tempfile.mkdtemp(prefix="mayfly-test-")
+        self.lease = os.path.join(self.directory, "lease.sock")
+        self.log = open(os.path.join(self.directory, "log"), "w+b")
+        self.supervisor = subprocess.Popen([sys.executable, os.path.join(HERE, "fake_supervisor.py"), self.lease],
+                                           stdin=subprocess.DEVNULL)
+        for _ in range(500):
+            if os.path.exists(self.lease):
+                break
+            time.sleep(0.02)
+        listener = socket.socket()
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(128)
+        self.port = listener.getsockname()[1]
+        key = subprocess.run([os.path.join(BIN, "mayfly-sshd"), "--generate-host-key"], stdout=subprocess.PIPE, check=True)
+        settings = dict({"lease": self.lease, "access": ["open"], "profiles": ["run", "python"]}, **config)
+        fds = [(os.pidfd_open(os.getpid()), KEEPER), (listener.fileno(), LISTENER), (sealed_memfd(key.stdout), HOST_KEY),
+               (sealed_memfd(json.dumps(settings).encode()), CONFIG)]
+        self.sshd = subprocess.Popen([os.path.join(BIN, "mayfly-sshd")], preexec_fn=give(fds), close_fds=False,
+                                     stdin=subprocess.DEVNULL, stderr=self.log, env={})
+        for fd, number in fds:
+            if number != LISTENER:
+                os.close(fd)
+        listener.close()
+
+    def sessions(self):
+        """Pids of the session processes."""
+        with open("/proc/%d/task/%d/children" % (self.sshd.pid, self.sshd.pid)) as children:
+            return [int(pid) for pid in children.read().split()]
+
+    def log_text(self):
+        self.log.seek(0)
+        return self.log.read().decode(errors="replace")
+
+    def stop(self):
+        for process in (self.sshd, self.supervisor):
+            process.kill()
+            process.wait()
+        self.log.close()
+        shutil.rmtree(self.directory)
