@@ -45,7 +45,7 @@ class Initramfs:
             out.write(text)
         os.chmod(self.inside(path), mode)
 
-    def file(self, path):
+    def file(self, path, strip=False):
         """One file or link under the same name; a program or library brings the libraries that it loads."""
         path = usr(path)
         if path in self.seen or not os.path.lexists(path) or (os.path.isdir(path) and not os.path.islink(path)):
@@ -59,6 +59,8 @@ class Initramfs:
             return
         shutil.copy(path, self.inside(path))
         os.chmod(self.inside(path), os.stat(path).st_mode & 0o755)
+        if strip and is_elf(path):
+            subprocess.run(["strip", "--strip-debug", self.inside(path)], check=True)
         if os.access(path, os.X_OK) or ".so" in os.path.basename(path):
             for library in libraries(path):
                 self.file(library)
@@ -94,11 +96,15 @@ class Initramfs:
         os.replace(path + ".part", path)
 
 
+def is_elf(path):
+    with open(path, "rb") as program:
+        return program.read(4) == b"\x7fELF"
+
+
 def libraries(path):
     """What the dynamic loader would load for it; nothing for scripts and static programs."""
-    with open(path, "rb") as program:
-        if program.read(4) != b"\x7fELF":
-            return []
+    if not is_elf(path):
+        return []
     # What ldd does, without its shell script: three hundred of them take a while.
     lines = subprocess.run(["/lib64/ld-linux-x86-64.so.2", "--list", path], capture_output=True, text=True, check=False).stdout.splitlines()
     return [m.group(1) for m in (re.search(r"(/\S+) \(0x", line) for line in lines) if m]

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Runs test executables in a virtual machine with cgroup v2, and fails unless every one of them reports success.
 
-  run.py --kernel vmlinuz --folder SCRATCH --list tests.list --mode root|user [--program FILE ...] [--data FOLDER ...]
+  run.py --kernel vmlinuz --folder SCRATCH --list tests.list --mode root|user --bin FOLDER [--data FOLDER ...]
 
 A line of the list: name, "root" or "any", path. In mode user only the tests marked "any" run, as an ordinary user with a
-delegated cgroup sub-tree. Files keep their host paths inside, so that paths compiled into a test stay right.
+delegated cgroup sub-tree. Along go all programs below FOLDER, but of FOLDER/tests itself only what the list names.
+Files keep their host paths inside, so that paths compiled into a test stay right.
 Exit status 0: all passed. 1: something failed, or is missing from the results. 77: skipped, with the reason.
 """
 import argparse
@@ -28,7 +29,7 @@ def arguments():
     parser.add_argument("--folder", required=True)
     parser.add_argument("--list", required=True)
     parser.add_argument("--mode", choices=("root", "user"), required=True)
-    parser.add_argument("--program", action="append", default=[])
+    parser.add_argument("--bin", required=True)
     parser.add_argument("--data", action="append", default=[])
     parser.add_argument("--append", default="", help="more words for the kernel's command line")
     return parser.parse_args()
@@ -38,6 +39,13 @@ def wanted_tests(path, mode):
     with open(path, encoding="utf-8") as lines:
         tests = [line.split() for line in lines if line.strip()]
     return [t for t in tests if mode == "root" or t[1] == "any"]
+
+
+def programs(folder):
+    """Every executable below the folder that is not itself a test."""
+    for where, _, files in os.walk(folder):
+        if where != os.path.join(folder, "tests"):
+            yield from (path for path in (os.path.join(where, name) for name in files) if os.access(path, os.X_OK))
 
 
 def pack(args, tests):
@@ -50,8 +58,8 @@ def pack(args, tests):
     # The paths that mayfly_test() gives to each test on the host.
     kept = {name: os.environ[name] for name in ("MAYFLY_BIN", "MAYFLY_SOURCE", "MAYFLY_LONG") if name in os.environ}
     root.text("/tests.env", "".join(f"export {name}='{value}'\n" for name, value in kept.items()))
-    for path in [t[2] for t in tests] + args.program:
-        root.file(path)
+    for path in [t[2] for t in tests] + list(programs(args.bin)):
+        root.file(path, strip=True)
     for folder in args.data:
         root.tree(folder)
     image = os.path.join(args.folder, "initramfs.gz")
