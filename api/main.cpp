@@ -36,7 +36,7 @@ mayfly::Expected<std::shared_ptr<mayfly::api::Service>> make_service(asio::io_co
   });
   link->start();
   return std::shared_ptr<mayfly::api::Service>(
-      new mayfly::api::Service{std::move(config), link, mayfly::api::LanguageVersions(link)});
+      new mayfly::api::Service{std::move(config), link, mayfly::api::LanguageVersions(link), {}});
 }
 
 mayfly::Expected<void> run() {
