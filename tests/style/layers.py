@@ -19,10 +19,13 @@ MAY_INCLUDE = {
     "jail/builder/": BASE + ("jail/os/", "jail/wire/", "jail/builder/"),
     "jail/witness/": BASE + ("jail/os/", "jail/wire/", "jail/witness/"),
     "jail/ledger/": BASE + ("jail/os/", "jail/wire/", "jail/ledger/"),
-    "jail/supervisor/": BASE + ("jail/os/", "jail/wire/", "jail/ledger/", "jail/supervisor/"),
-    "jail/cli/": BASE + ("jail/os/", "jail/wire/", "jail/client/", "jail/ledger/", "jail/cli/"),
+    # The supervisor compares what a jail proved with the one number that names the filter: a header of constants.
+    "jail/supervisor/": BASE + ("jail/os/", "jail/wire/", "jail/ledger/", "jail/supervisor/",
+                                "jail/builder/filter/build_id.h"),
+    "jail/probe/": BASE + ("jail/os/", "jail/wire/", "jail/client/", "jail/probe/"),
+    "jail/cli/": BASE + ("jail/os/", "jail/wire/", "jail/client/", "jail/ledger/", "jail/probe/", "jail/cli/"),
     "sshd/": FRONT_END + ("sshd/",),
-    "api/": FRONT_END + ("api/",),
+    "api/": FRONT_END + ("jail/probe/", "api/"),
     "tui/": FRONT_END + ("jail/wire/monitor.h", "tui/"),
 }
 
@@ -84,6 +87,7 @@ PRIVILEGED = r"libssh|-lssh|boost|ncurses|vterm|sqlite|spdlog|libfmt|libmayfly_c
 FRONT_ENDS = r"libmayfly_(builder|supervisor|witness|inside|outside|ledger)"
 MAY_NOT_LINK = {
     "mayfly-builder": PRIVILEGED,
+    "mayfly-builder-faulty": PRIVILEGED,
     "mayfly-witness": PRIVILEGED,
     "mayfly-supervisor": PRIVILEGED,
     "mayfly-sshd": FRONT_ENDS + "|boost|ncurses",
