@@ -1,0 +1,51 @@
+// Faults: how tests make one step of building fail, or leave one layer out (P10, P20). Exists only in
+// mayfly-builder-faulty, which is the same sources compiled with MAYFLY_FAULTS; in the release program every function
+// here is a constant and nothing of it is left.
+//   mayfly-builder-faulty fail:MountProc:5        the step fails with that errno
+//   mayfly-builder-faulty weaken:landlock         the layer is left out, everything else is as always
+#pragma once
+
+#include <cstdint>
+
+#include "jail/spec/step.h"
+
+namespace mayfly {
+
+enum class Layer : std::uint8_t {
+  None,
+  Landlock,
+  Filter,
+  Devpts,
+  Cgroup,        // "pids": the jail stays outside its cgroups
+  Capabilities,  // "caps"
+  NoNewPrivs,    // "nnp"
+  Proc,
+  Network,      // "network": the jail shares the network namespace that the builder was started in
+  Environment,  // "environment": one entry more than was ordered
+  Limits,       // "limits": no rlimits
+};
+
+#ifdef MAYFLY_FAULTS
+
+struct Faults {
+  Step step = Step::None;
+  int error = 0;
+  Layer layer = Layer::None;
+
+  // Terminates the program with a message on stderr when the argument is not understood.
+  static Faults from_arguments(int count, char** arguments);
+  [[nodiscard]] int at(Step entered) const { return entered == step ? error : 0; }
+  [[nodiscard]] bool leaves_out(Layer asked) const { return asked == layer; }
+};
+
+#else
+
+struct Faults {
+  static constexpr Faults from_arguments(int /*count*/, char** /*arguments*/) { return {}; }
+  [[nodiscard]] static constexpr int at(Step /*entered*/) { return 0; }
+  [[nodiscard]] static constexpr bool leaves_out(Layer /*asked*/) { return false; }
+};
+
+#endif
+
+}  // namespace mayfly

@@ -1,0 +1,53 @@
+#include "jail/builder/inside/limits.h"
+
+#include <sched.h>
+#include <sys/prctl.h>
+
+#include <algorithm>
+
+namespace mayfly {
+
+namespace {
+
+void lower(Inside& in, __rlimit_resource resource, rlim_t soft, rlim_t hard) {
+  const rlimit& ours = in.host.limits[resource];
+  const rlim_t most = std::min(hard, ours.rlim_max);
+  const rlimit limit{std::min(soft, most), most};
+  in.check(::setrlimit(resource, &limit));
+}
+
+void lower(Inside& in, __rlimit_resource resource, rlim_t both) { lower(in, resource, both, both); }
+
+// As many processors as the share of CPU needs, chosen by slot so that jails spread: a program sees how many it has and
+// starts no more threads, also where no cgroup bounds its share.
+void choose_processors(Inside& in) {
+  const std::uint32_t wanted = (in.plan.milli_cpus + 999) / 1000;
+  if (wanted >= in.host.processor_count) return;
+  cpu_set_t chosen;
+  CPU_ZERO(&chosen);
+  for (std::uint32_t i = 0; i < wanted; ++i)
+    CPU_SET(in.host.processors[(in.plan.slot * wanted + i) % in.host.processor_count], &chosen);
+  in.check(::sched_setaffinity(0, sizeof chosen, &chosen));
+}
+
+}  // namespace
+
+void set_limits(Inside& in) {
+  if (in.leaves_out(Layer::Limits)) return;
+  const Plan& plan = in.plan;
+  const rlim_t cpu_seconds = (plan.cpu_ms + 999) / 1000;
+  lower(in, RLIMIT_CORE, 1);  // 0 would still start a core pattern's pipe handler on the host (core(5)); 1 does not
+  lower(in, RLIMIT_NOFILE, plan.open_files);
+  lower(in, RLIMIT_NPROC, plan.processes);
+  lower(in, RLIMIT_FSIZE, plan.disk_bytes);
+  lower(in, RLIMIT_MSGQUEUE, 819'200);  // the kernel's default: nine queues of default size; charged to the cgroup too
+  lower(in, RLIMIT_SIGPENDING, 1024);   // queued signals and POSIX timers, counted per uid
+  lower(in, RLIMIT_MEMLOCK, 65'536);
+  lower(in, RLIMIT_RTPRIO, 0);
+  lower(in, RLIMIT_NICE, 0);
+  lower(in, RLIMIT_STACK, 8u << 20, 64u << 20);             // deep recursion may raise it; memory bounds it anyway
+  lower(in, RLIMIT_CPU, cpu_seconds + 1, cpu_seconds + 2);  // per process, behind the supervisor's own limit
+  choose_processors(in);
+}
+
+}  // namespace mayfly

@@ -1,0 +1,102 @@
+// The recipe of pid 1: from the clone to the program.
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "jail/builder/inside/descriptors.h"
+#include "jail/builder/inside/identity.h"
+#include "jail/builder/inside/init_loop.h"
+#include "jail/builder/inside/inside.h"
+#include "jail/builder/inside/proc_mount.h"
+#include "jail/builder/inside/program.h"
+#include "jail/builder/inside/root_tree.h"
+#include "jail/builder/inside/streams.h"
+#include "jail/builder/loopback.h"
+#include "jail/os/fd.h"
+
+namespace mayfly {
+
+namespace {
+
+// Signals stay blocked for good in pid 1; the program's process opens its own mask again. The builder ignores two
+// signals, which an execve would hand on.
+void quieten_signals() {
+  sigset_t all;
+  ::sigfillset(&all);
+  ::sigprocmask(SIG_SETMASK, &all, nullptr);
+  ::signal(SIGCHLD, SIG_DFL);
+  ::signal(SIGPIPE, SIG_DFL);
+}
+
+// v1: every controller's tasks file takes "0" for the writer itself, which costs nothing; being written into
+// cgroup.procs from outside costs 12 ms after a pause (performance.md).
+void enter_cgroups(Inside& in) {
+  for (std::uint32_t i = 0; i < in.task_count; ++i) {
+    if (!in.leaves_out(Layer::Cgroup)) in.check(::write(in.tasks[i], "0", 1));
+    ::close(in.tasks[i]);
+  }
+  // The root of a cgroup namespace is the cgroup of whoever makes it: made here, and not by the clone, no path of the
+  // host's hierarchy shows in /proc/self/cgroup.
+  in.check(::unshare(CLONE_NEWCGROUP));
+}
+
+void raise_own_loopback(Inside& in) {
+  const Fd socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  in.check(socket.get());
+  if (const int error = raise_loopback(socket.get()); error != 0) in.fail(error);
+}
+
+int build_root(Inside& in, int& devpts) {
+  in.enter(Step::MakeRoot);
+  const int root = make_root(in);
+  in.enter(Step::PlaceTrees);
+  place_trees(in, root);
+  in.enter(Step::MountProc);
+  const int proc = mount_proc(in);
+  in.enter(Step::MountDevpts);
+  devpts = mount_devpts(in);
+  in.enter(Step::SealNamespaces);
+  seal_namespaces(in, proc);
+  in.enter(Step::PivotRoot);
+  pivot_into(in, root);
+  return proc;
+}
+
+void lock_init(Inside& in) {
+  drop_privileges(in);
+  if (in.leaves_out(Layer::Filter)) return;
+  if (const int error = load_filter(in.host.filters.program); error != 0) in.fail(error);
+}
+
+}  // namespace
+
+void live_as_pid_one(Inside& in) {
+  in.enter(Step::EnterCgroup);
+  quieten_signals();
+  keep_only_ours(in);
+  enter_cgroups(in);
+  in.enter(Step::AwaitIds);
+  wait_for_ids(in);
+  in.enter(Step::BecomeInit);
+  become_init(in);
+  in.enter(Step::RaiseLoopback);
+  if (in.raise_loopback) raise_own_loopback(in);
+  int devpts = -1;
+  const bool proc_mounted = build_root(in, devpts) >= 0;
+  in.enter(Step::MakeStreams);
+  ProgramOrder order{in, make_streams(in, devpts), {}, proc_mounted};
+  gather_texts(in, order.texts);
+  in.enter(Step::LockInit);
+  lock_init(in);
+  in.enter(Step::Fork);
+  const pid_t program = start_program(order);
+  close_inner(order.streams);
+  if (in.payload >= 0) ::close(in.payload);
+  watch_program(in, program);
+}
+
+}  // namespace mayfly

@@ -1,0 +1,50 @@
+#include "jail/builder/inside/proc_mount.h"
+
+#include <cstring>
+
+#include "jail/builder/mounting.h"
+
+namespace mayfly {
+
+namespace {
+
+// Of the jail's user namespace: nobody in it may make any namespace, whatever a filter lets through (namespaces(7)).
+constexpr std::array kNamespaceLimits = {
+    "sys/user/max_user_namespaces",   "sys/user/max_mnt_namespaces",  "sys/user/max_pid_namespaces",
+    "sys/user/max_net_namespaces",    "sys/user/max_ipc_namespaces",  "sys/user/max_uts_namespaces",
+    "sys/user/max_cgroup_namespaces", "sys/user/max_time_namespaces",
+};
+
+void cover(Inside& in, const ProcMask& mask) {
+  char target[64] = "/jail/proc/";
+  std::strncat(target, mask.path, sizeof target - std::strlen(target) - 1);
+  const char* source = mask.kind == MaskKind::Directory ? kEmptyDirectory : kEmptyFile;
+  in.check(::mount(source, target, nullptr, MS_BIND, nullptr));
+}
+
+}  // namespace
+
+int mount_proc(Inside& in) {
+  if (!in.host.proc_available || in.leaves_out(Layer::Proc)) return -1;
+  const Fd context(::fsopen("proc", FSOPEN_CLOEXEC));
+  in.check(context.get());
+  in.check(set_option(context.get(), "hidepid", "2"));  // invisible; per mount since Linux 5.8
+  Fd proc = finish_mount(context.get(), MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
+  in.check(proc.get());
+  in.check(attach(proc.get(), AT_FDCWD, "/jail/proc"));
+  for (std::uint32_t i = 0; i < in.host.mask_count; ++i) cover(in, in.host.masks[i]);
+  return proc.release();
+}
+
+void seal_namespaces(Inside& in, int proc) {
+  if (proc < 0) return;
+  for (const char* path : kNamespaceLimits) {
+    const Fd limit(::openat(proc, path, O_WRONLY | O_CLOEXEC));
+    in.check(limit.get());
+    in.check(::write(limit.get(), "0", 1));
+  }
+  in.check(set_attributes(proc, MOUNT_ATTR_RDONLY, 0));
+  ::close(proc);
+}
+
+}  // namespace mayfly

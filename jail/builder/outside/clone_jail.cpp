@@ -1,0 +1,174 @@
+#include "jail/builder/outside/clone_jail.h"
+
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mount.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+
+#include "jail/builder/inside/inside.h"
+#include "jail/builder/outside/id_maps.h"
+
+namespace mayfly {
+
+namespace {
+
+constexpr unsigned kCopyTree = OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE | AT_EMPTY_PATH;
+// No CLONE_NEWCGROUP: pid 1 makes its cgroup namespace once it is in its cgroup.
+constexpr std::uint64_t kNamespaces = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS;
+
+// Copies of the prepared trees, ours until the clone.
+struct TreeCopies {
+  std::array<Fd, PreparedRow::kMostTrees> fds{};
+
+  int make(const PreparedRow& row) {
+    for (std::uint32_t i = 0; i < row.count; ++i) {
+      fds[i] = Fd(::open_tree(row.trees[i].source, "", kCopyTree));
+      if (!fds[i]) return errno;
+    }
+    return 0;
+  }
+};
+
+int enter(Workshop& shop, StepClock& steps, Step step) {
+  steps.enter(step);
+  return shop.host.faults.at(step);
+}
+
+// The creator's effective uid owns the namespaces, and is who they are counted against (D13).
+class AsOwner {
+ public:
+  AsOwner(const HostFacts& host, std::uint32_t slot) : active_(host.privilege == Privilege::Root) {
+    if (active_ && ::seteuid(host.uid_base + kUidsPerSlot * slot) != 0) error_ = errno;
+  }
+  AsOwner(const AsOwner&) = delete;
+  AsOwner& operator=(const AsOwner&) = delete;
+  ~AsOwner() {
+    // Going on under a jail's id would mix two jails' accounts.
+    if (active_ && ::seteuid(0) != 0) ::_exit(1);
+  }
+  [[nodiscard]] int error() const { return error_; }
+
+ private:
+  bool active_;
+  int error_ = 0;
+};
+
+void give_descriptors(Workshop& shop, const Order& order, const TreeCopies& trees, int ids_ready, Inside& in) {
+  in.gate = order.gate();
+  in.stream = order.stream();
+  in.payload = order.payload();
+  in.ids_ready = ids_ready;
+  in.supervisor = shop.supervisor;
+  if (order.plan.cgroup == CgroupKind::V1) in.task_count = order.plan.cgroup_fds;
+  for (std::uint32_t i = 0; i < in.task_count; ++i) in.tasks[i] = order.cgroup(i);
+  for (std::uint32_t i = 0; i < in.row.count; ++i) in.trees[i] = trees.fds[i].get();
+}
+
+int clone_pid_one(Workshop& shop, const Order& order, Inside& in, Cloned& cloned) {
+  int pidfd = -1;
+  clone_args arguments{};
+  arguments.flags = kNamespaces | CLONE_PIDFD | (in.raise_loopback ? CLONE_NEWNET : 0);
+  arguments.pidfd = reinterpret_cast<std::uint64_t>(&pidfd);
+  arguments.exit_signal = SIGCHLD;
+  if (order.plan.cgroup == CgroupKind::V2 && !shop.host.faults.leaves_out(Layer::Cgroup)) {
+    arguments.flags |= CLONE_INTO_CGROUP;
+    arguments.cgroup = static_cast<std::uint64_t>(order.cgroup(0));
+  }
+  const AsOwner owner(shop.host, order.plan.slot);
+  if (owner.error() != 0) return owner.error();
+  const long pid = ::syscall(SYS_clone3, &arguments, sizeof arguments);
+  if (pid < 0) return errno;
+  if (pid == 0) live_as_pid_one(in);
+  cloned.pid = static_cast<pid_t>(pid);
+  cloned.pidfd = Fd(pidfd);
+  return 0;
+}
+
+// So that the release of a network namespace that came with the clone is told as well. pid 1 waits for its ids here,
+// so it cannot be gone yet.
+void name_network(Workshop& shop, const Cloned& cloned, std::uint32_t slot) {
+  char path[32];
+  char* end = std::to_chars(path, path + 16, cloned.pid).ptr;
+  std::memcpy(end, "/ns/net", sizeof "/ns/net");
+  const Fd network(::openat(shop.host_proc, path, O_RDONLY | O_CLOEXEC));
+  if (network) shop.nsids.belongs_to(shop.nsids.assign(network.get()), slot);
+}
+
+void destroy(const Cloned& cloned) {
+  ::syscall(SYS_pidfd_send_signal, cloned.pidfd.get(), SIGKILL, nullptr, 0);
+  pollfd gone{cloned.pidfd.get(), POLLIN, 0};
+  ::poll(&gone, 1, static_cast<int>(kBuildLimit.count()));
+}
+
+// Joins a network namespace for the time of the clone, and comes home again.
+class Joined {
+ public:
+  Joined(int network, int home) : home_(network >= 0 ? home : -1) {
+    if (network >= 0 && ::setns(network, CLONE_NEWNET) != 0) {
+      error_ = errno;
+      home_ = -1;
+    }
+  }
+  Joined(const Joined&) = delete;
+  Joined& operator=(const Joined&) = delete;
+  ~Joined() {
+    // Staying would put the next jail into this one's network.
+    if (home_ >= 0 && ::setns(home_, CLONE_NEWNET) != 0) ::_exit(1);
+  }
+  [[nodiscard]] int error() const { return error_; }
+
+ private:
+  int home_;
+  int error_ = 0;
+};
+
+int map_ids(Workshop& shop, const Order& order, StepClock& steps, const Cloned& cloned, const Fd& say_ready) {
+  int error = enter(shop, steps, Step::MapIds);
+  if (error == 0) error = write_id_maps(shop.host, shop.host_proc, cloned.pid, order.plan.slot);
+  if (error == 0 && ::write(say_ready.get(), "", 1) != 1) error = errno;
+  if (error != 0) destroy(cloned);
+  return error;
+}
+
+int clone_and_map(Workshop& shop, const Order& order, StepClock& steps, const TreeCopies& trees, Inside& in,
+                  Cloned& cloned) {
+  if (const int error = enter(shop, steps, Step::Clone); error != 0) return error;
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return errno;
+  const Fd ids_ready(ends[0]), say_ready(ends[1]);
+  give_descriptors(shop, order, trees, ids_ready.get(), in);
+  if (const int error = clone_pid_one(shop, order, in, cloned); error != 0) return error;
+  if (in.raise_loopback) name_network(shop, cloned, order.plan.slot);
+  return map_ids(shop, order, steps, cloned, say_ready);
+}
+
+}  // namespace
+
+int clone_jail(Workshop& shop, const Order& order, StepClock& steps, Cloned& cloned) {
+  if (const int error = enter(shop, steps, Step::JoinNetwork); error != 0) return error;
+  const bool weakened = shop.host.faults.leaves_out(Layer::Network);
+  NetworkPart part;
+  if (!weakened && !shop.parts.is_empty()) part = shop.parts.take();
+  const Joined joined(weakened ? shop.network_of_keeper : part.network.get(), shop.network);
+  if (joined.error() != 0) return joined.error();
+  cloned.network_made_ahead = static_cast<bool>(part.network);
+
+  if (const int error = enter(shop, steps, Step::CopyTrees); error != 0) return error;
+  Inside in(shop.host, order.plan);
+  in.raise_loopback = !weakened && !part.network;
+  TreeCopies trees;
+  if (const int error = trees.make(in.row); error != 0) return error;
+  const int error = clone_and_map(shop, order, steps, trees, in, cloned);
+  if (error == 0) shop.nsids.belongs_to(part.nsid, order.plan.slot);
+  return error;
+}
+
+}  // namespace mayfly

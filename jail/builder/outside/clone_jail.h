@@ -1,0 +1,34 @@
+// One jail from its order: network, copies of the trees, clone3(2) of pid 1, id maps. Side: outside, and the last place
+// that is; what it clones lives in inside/.
+#pragma once
+
+#include "jail/builder/host_facts.h"
+#include "jail/builder/outside/network_parts.h"
+#include "jail/builder/outside/nsids.h"
+#include "jail/builder/outside/order.h"
+#include "jail/builder/step_clock.h"
+#include "jail/os/fd.h"
+
+namespace mayfly {
+
+// What a jail is cloned from, beside its order.
+struct Workshop {
+  const HostFacts& host;
+  Nsids& nsids;
+  NetworkParts& parts;
+  int host_proc = -1;
+  int network = -1;            // the builder's own network namespace
+  int network_of_keeper = -1;  // only a weakened builder (faults.h) gives it to a jail
+  int supervisor = -1;         // pidfd
+};
+
+struct Cloned {
+  pid_t pid = 0;
+  Fd pidfd;
+  bool network_made_ahead = false;
+};
+
+// 0, or the errno of the step that `steps` is in; then nothing of the jail is left.
+int clone_jail(Workshop& shop, const Order& order, StepClock& steps, Cloned& cloned);
+
+}  // namespace mayfly
