@@ -19,6 +19,8 @@ int become_relay(const RelayOrder& order) {
   }
   constexpr rlimit kNoProcesses{0, 0};
   if (::setrlimit(RLIMIT_NPROC, &kNoProcesses) != 0) return errno;
+  // A change of ids gives the process back what lock_down took (prctl(2), PR_SET_DUMPABLE).
+  if (::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) return errno;
   ::prctl(PR_SET_NAME, "mayfly-relay");
   return 0;
 }

@@ -70,7 +70,10 @@ int Relay::patience() {
 bool Relay::must_die() const { return polls_.at(places_.keeper) != 0 || polls_.at(places_.supervisor) != 0; }
 
 void Relay::die() {
-  if (stage_ == Stage::Live) static_cast<void>(kill_.pull());  // dead already is as good
+  if (stage_ == Stage::Live) {
+    arm_late();
+    static_cast<void>(kill_.pull());  // dead already is as good
+  }
   stage_ = Stage::Over;
 }
 

@@ -66,6 +66,7 @@ class Relay {
   void take_commands();
   [[nodiscard]] bool obey(const RelayMessage& message, FdList& fds);
   bool arm(const RelayMessage& message, FdList& fds);
+  void arm_late();
   void open_gate();
   void resize();
   void send_signal(int number) const;

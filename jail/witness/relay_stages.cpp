@@ -66,6 +66,17 @@ bool Relay::arm(const RelayMessage& message, FdList& fds) {
   return true;
 }
 
+// A supervisor that has just died may have said last what pid 1 is: that is still in the queue.
+void Relay::arm_late() {
+  constexpr int kLastWords = 256;
+  for (int i = 0; i < kLastWords; ++i) {
+    FdList fds;
+    const Arrival arrival = receive_fixed(control_.get(), &message_, sizeof message_, fds);
+    if (arrival == Arrival::Nothing || arrival == Arrival::Closed) return;
+    if (arrival == Arrival::Message && message_.command == RelayCommand::Attach) static_cast<void>(arm(message_, fds));
+  }
+}
+
 void Relay::open_gate() {
   if (stage_ != Stage::Live || opened_) return;
   opened_ = true;

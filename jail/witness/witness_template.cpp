@@ -2,6 +2,7 @@
 
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <array>
@@ -42,6 +43,19 @@ const char* refusal(OrderVerdict verdict) {
 
 void ignore_signals() {
   for (const int number : {SIGCHLD, SIGPIPE, SIGINT, SIGQUIT, SIGTSTP, SIGHUP, SIGTERM}) ::signal(number, SIG_IGN);
+}
+
+int bound_resources() {
+  constexpr rlim_t kDescriptors = 32;      // a relay has 12 and a message 8 more
+  constexpr rlim_t kMemory = 32ull << 20;  // text, stack and less than 1 MiB of buffers
+  constexpr rlimit kNoFiles{0, 0};         // writes none; pipes and control files of a cgroup have no size
+  constexpr rlimit kFew{kDescriptors, kDescriptors}, kSmall{kMemory, kMemory};
+  if (::setrlimit(RLIMIT_FSIZE, &kNoFiles) != 0 || ::setrlimit(RLIMIT_NOFILE, &kFew) != 0) return errno;
+#ifndef __SANITIZE_ADDRESS__  // which maps terabytes
+  if (::setrlimit(RLIMIT_AS, &kSmall) != 0) return errno;
+#endif
+  static_cast<void>(kSmall);
+  return 0;
 }
 
 void WitnessTemplate::run() {

@@ -38,4 +38,7 @@ class WitnessTemplate {
 // keeper may run (and a service manager's TERM to everyone) are the keeper's business: it tells the supervisor.
 void ignore_signals();
 
+// Limits that fit this process and its relays, with little to spare; every relay inherits them. 0 or errno.
+int bound_resources();
+
 }  // namespace mayfly

@@ -69,6 +69,20 @@ TEST_CASE("when the supervisor or the keeper dies, pid 1 dies at once and nothin
   CHECK(at_end_within(jail.peer_out.get(), kPatience));
 }
 
+TEST_CASE("a supervisor that dies right after it has named pid 1 is no reason to miss it") {
+  Witness witness;
+  Jail jail(witness, Jail::pipes());
+  jail.attach();
+  const pid_t relay = witness.relays().at(0);
+  ::kill(relay, SIGSTOP);
+  jail.arm("1");
+  jail.open();
+  SECTION("dead") { witness.supervisor.kill(); }
+  SECTION("closed") { jail.control.reset(); }
+  ::kill(relay, SIGCONT);
+  CHECK(jail.pid_one.dies_within(1000));
+}
+
 TEST_CASE("a stopped supervisor that reads nothing does not stop the clock, and hears everything later") {
   Witness witness;
   RelayOrder order = Jail::pipes();

@@ -1,6 +1,8 @@
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
+#include <filesystem>
 #include <fstream>
 
 #include "stage.h"
@@ -39,6 +41,9 @@ TEST_CASE("as root a relay has its own ids, no groups and no capabilities") {
   CHECK(status_line(relay, "Uid") == init + "\t" + own + "\t" + own + "\t" + own);
   CHECK(status_line(relay, "Gid") == own + "\t" + own + "\t" + own + "\t" + own);
   CHECK(status_line(relay, "Groups").find_first_of("0123456789") == std::string::npos);
+  CHECK(status_line(relay, "NoNewPrivs") == "1");
+  CHECK(status_line(relay, "Seccomp") == "2");
+  CHECK(status_line(witness.pid(), "Seccomp") == "2");
   for (const char* set : {"CapPrm", "CapEff", "CapInh", "CapAmb"}) {
     CHECK(status_line(relay, set) == "0000000000000000");
   }
@@ -55,6 +60,35 @@ TEST_CASE("the relay's ids suffice to kill its jail's pid 1") {
   jail.command(message, {pid_one.pidfd()});
   witness.supervisor.kill();
   CHECK(pid_one.dies_within(1000));
+}
+
+TEST_CASE("the relay lifts a real CPU quota before it kills") {
+  const std::filesystem::path group = "/sys/fs/cgroup/cpu/mayfly-test-witness-" + std::to_string(::getpid());
+  std::error_code error;
+  if (!std::filesystem::create_directory(group, error)) {
+    WARN("no cpu hierarchy of cgroup v1 that this test may use");
+    return;
+  }
+  const std::filesystem::path quota = group / "cpu.cfs_quota_us";
+  std::ofstream(quota) << "10000" << std::flush;
+  Witness witness;
+  Jail jail(witness, as_root());
+  jail.attach();
+  StandIn pid_one(kInit);
+  Fd lift{::open(quota.c_str(), O_WRONLY | O_CLOEXEC)};
+  RelayMessage message;
+  message.command = RelayCommand::Attach;
+  message.has_kill = 1;
+  message.kill_text[0] = '-';
+  message.kill_text[1] = '1';
+  ::usleep(50'000);
+  jail.command(message, {pid_one.pidfd(), lift.get()});
+  jail.control.reset();
+  CHECK(pid_one.dies_within(1000));
+  std::string text;
+  std::ifstream(quota) >> text;
+  CHECK(text == "-1");
+  std::filesystem::remove(group, error);
 }
 
 TEST_CASE("the relay's ids do not suffice to kill another jail's pid 1") {
