@@ -138,16 +138,14 @@ void ChannelPort::on_signal(const char* name) {
   if (const auto number = signal_wished(name)) wishes_.signals.set(static_cast<std::size_t>(*number));
 }
 
-std::size_t ChannelPort::read_unread(std::span<char> into) {
-  if (unread_ == 0) return 0;
-  const auto most = static_cast<std::uint32_t>(std::min(into.size(), unread_));
-  const int count = ssh_channel_read_nonblocking(channel_, into.data(), most, 0);
-  if (count <= 0) {
-    unread_ = 0;  // libssh has nothing, whatever we counted
-    return 0;
-  }
-  unread_ -= std::min<std::size_t>(unread_, static_cast<std::size_t>(count));
-  return static_cast<std::size_t>(count);
+std::string ChannelPort::take_unread() {
+  std::string bytes(unread_, '\0');
+  unread_ = 0;
+  const int count = bytes.empty() ? 0
+                                  : ssh_channel_read_nonblocking(channel_, bytes.data(),
+                                                                 static_cast<std::uint32_t>(bytes.size()), 0);
+  bytes.resize(count > 0 ? static_cast<std::size_t>(count) : 0);
+  return bytes;
 }
 
 std::uint32_t ChannelPort::window() const { return ssh_channel_window_size(channel_); }

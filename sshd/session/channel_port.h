@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -59,7 +58,9 @@ class ChannelPort {
 
   void attach(StdinSink* sink) { sink_ = sink; }                   // null: keep it with libssh
   [[nodiscard]] std::size_t unread() const { return unread_; }
-  std::size_t read_unread(std::span<char> into);
+  // All of it at once, and not piece by piece: libssh opens the window anew at every read, however much it still holds,
+  // so that a slow jail would make its buffer grow without end. So it never holds more than one window.
+  std::string take_unread();
 
   [[nodiscard]] std::uint32_t window() const;
   // How many bytes libssh took: fewer than given while keys are exchanged anew. Never more than window() at once.

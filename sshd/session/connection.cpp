@@ -96,7 +96,10 @@ void Connection::hear_peer() {
 void Connection::hear_supervisor() {
   for (int i = 0; engine_alive_ && i < kMostMessagesPerTurn; ++i) {
     auto message = client_.receive();
-    if (!message) return engine_is_gone();
+    if (!message) {
+      log_failure("sshd.engine_gone", message.error());
+      return engine_is_gone();
+    }
     if (!*message) return;
     deliver(**message);
   }

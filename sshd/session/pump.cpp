@@ -74,17 +74,19 @@ std::size_t Inlet::take(std::string_view bytes) {
 
 bool Inlet::wants_sink(const ChannelPort& port) const { return sink_ && (!held_.empty() || port.unread() > 0); }
 
+// True when nothing is held any more.
+bool Inlet::pass_held() {
+  if (sink_) passed_ += pass(std::string_view(held_).substr(passed_));
+  if (sink_ && passed_ < held_.size()) return false;
+  held_ = std::string();
+  passed_ = 0;
+  return true;
+}
+
 void Inlet::pump(ChannelPort& port) {
-  std::array<char, kChunk> chunk;
-  while (!held_.empty() || port.unread() > 0) {
-    if (held_.empty()) held_.assign(chunk.data(), port.read_unread(chunk));
-    if (held_.empty()) break;
-    const std::size_t passed = sink_ ? pass(held_) : held_.size();
-    held_.erase(0, passed);
-    if (!held_.empty()) return;
-  }
+  while (pass_held() && port.unread() > 0) held_ = port.take_unread();
   // The end of input counts only once everything before it is through.
-  if (port.peer_ended_input()) sink_.reset();
+  if (held_.empty() && port.unread() == 0 && port.peer_ended_input()) sink_.reset();
 }
 
 }  // namespace mayfly

@@ -55,9 +55,11 @@ class Inlet final : public StdinSink {
 
  private:
   std::size_t pass(std::string_view bytes);
+  bool pass_held();
 
   Fd sink_;
-  std::string held_;  // taken from libssh and not accepted by the pipe yet
+  std::string held_;          // taken from libssh: at most one window
+  std::size_t passed_ = 0;    // how much of it the pipe has
 };
 
 }  // namespace mayfly

@@ -21,7 +21,6 @@ CONTROLS = {"network": "none", "filesystem": "ephemeral", "environment": "cleare
 LIMITS = {"wallMs": 3600000, "cpuMs": 600000, "memoryBytes": 256 << 20, "processes": 128, "cpus": 1.0,
           "diskBytes": 64 << 20, "inodes": 8192, "openFiles": 256, "outputBytes": 0, "outputCeilingBytes": 4 << 30,
           "idleMs": 900000}
-STEPS = 28
 SHELLS = {"run": ["/bin/sh"], "python": ["/usr/bin/python3", "-q"]}
 
 
@@ -31,7 +30,7 @@ def totals():
 
 def metrics():
     return {"queuedMs": 0, "buildUs": 1, "wallUs": 1, "closedUs": 1, "cpuUs": {"value": 1}, "memoryPeak": {"why": "fake"},
-            "processesPeak": {"why": "fake"}, "madeAhead": [], "stepUs": [0] * STEPS}
+            "processesPeak": {"why": "fake"}, "madeAhead": [], "stepUs": []}
 
 
 def result(run, ending, text="", **more):
@@ -190,7 +189,10 @@ class FrontEnd:
                 pass
 
     def hear(self):
-        data, fds, _, _ = socket.recv_fds(self.connection, 65536, 8)
+        try:
+            data, fds, _, _ = socket.recv_fds(self.connection, 65536, 8)
+        except ConnectionResetError:
+            data = b""
         if not data:
             for run in self.runs.values():
                 run.kill(signal.SIGKILL)
