@@ -1,0 +1,17 @@
+#include "jail/cli/exit_status.h"
+
+#include <cerrno>
+
+namespace mayfly {
+
+int exit_status(const Result& result) {
+  if (result.ending == Ending::Exited) return result.exit_code.value_or(kOwnFailure);
+  if (result.ending == Ending::Signalled) return result.signal_number ? 128 + *result.signal_number : kOwnFailure;
+  if (result.ending == Ending::Failed && result.failed_step == Step::Execute) {
+    // As a POSIX shell tells them apart (XCU 2.8.2).
+    return result.failed_errno == ENOENT || result.failed_errno == ENOTDIR ? 127 : 126;
+  }
+  return reserved_exit_status(result.ending).value_or(kOwnFailure);
+}
+
+}  // namespace mayfly

@@ -1,0 +1,87 @@
+#include "jail/cli/front_ends.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "jail/os/memfd.h"
+#include "jail/spec/limits.h"
+#include "jail/wire/startup.h"
+
+namespace mayfly {
+
+namespace {
+
+// As root a front end runs under a uid that owns nothing: it can be executed only where everybody may go.
+Expected<void> judge_reachable(const std::string& path, Privilege privilege) {
+  if (privilege == Privilege::Rootless) return {};
+  for (std::size_t at = path.find('/', 1);; at = path.find('/', at + 1)) {
+    const std::string part = path.substr(0, at);
+    struct stat found {};
+    if (::stat(part.c_str(), &found) != 0) return failure("look at program", errno, part);
+    if ((found.st_mode & 01) == 0)
+      return failure("start program", 0, path,
+                     "it runs under a uid of its own, which may not go through " + part +
+                         "; install mayfly below /usr, or run \"chmod o+x " + part + "\"");
+    if (at == std::string::npos) return {};
+  }
+}
+
+Expected<FrontEnd> front_end(const char* name, Role role, uid_t own_uid, const Programs& programs,
+                             Privilege privilege) {
+  FrontEnd made;
+  made.name = name;
+  made.role = role;
+  made.uid = privilege == Privilege::Root ? own_uid : ::geteuid();
+  made.program.path = TRY(programs.path(name));
+  TRY(judge_reachable(made.program.path, privilege));
+  made.program.argv = {name};
+  if (privilege == Privilege::Root) made.program.uid = own_uid;
+  return made;
+}
+
+void give(FrontEnd& to, Fd fd, int theirs) {
+  to.program.fds.push_back({fd.get(), theirs});
+  to.held.push_back(std::move(fd));
+}
+
+}  // namespace
+
+Json ssh_config(const Settings& settings, const std::string& lease_path) {
+  Json profiles = Json::array();
+  for (const Profile& profile : settings.policy.catalogue.profiles()) profiles.push_back(profile.name);
+  return {{"lease", lease_path},
+          {"access", settings.ssh_access},
+          {"profiles", std::move(profiles)},
+          {"openOnNetwork", settings.open_on_network}};
+}
+
+Json api_config(const TcpAddress& bound, const Programs& programs, const std::string& lease_path) {
+  Json hosts = {"localhost", "127.0.0.1", "[::1]"};
+  const std::string host = bound.text.substr(0, bound.text.rfind(':'));
+  if (!bound.is_loopback) hosts.push_back(host);
+  const auto probe = programs.path("mayfly-probe");
+  return {{"lease", lease_path}, {"hosts", std::move(hosts)}, {"probe", probe ? *probe : std::string()}};
+}
+
+Expected<FrontEnd> ssh_front_end(const Settings& settings, const Programs& programs, Privilege privilege,
+                                 const std::string& lease_path, int keeper_pidfd, Fd listener, Fd host_key) {
+  FrontEnd made = TRY(front_end("mayfly-sshd", Role::Ssh, kSshdUid, programs, privilege));
+  made.program.fds.push_back({keeper_pidfd, kKeeperPidfd});
+  give(made, std::move(listener), kSshdListener);
+  give(made, std::move(host_key), kSshdHostKey);
+  give(made, TRY(make_sealed_memfd("mayfly-sshd-config", ssh_config(settings, lease_path).dump())), kSshdConfig);
+  return made;
+}
+
+Expected<FrontEnd> api_front_end(const TcpAddress& bound, const Programs& programs, Privilege privilege,
+                                 const std::string& lease_path, int keeper_pidfd, Fd listener) {
+  FrontEnd made = TRY(front_end("mayfly-api", Role::Api, kApiUid, programs, privilege));
+  made.program.fds.push_back({keeper_pidfd, kKeeperPidfd});
+  give(made, std::move(listener), kApiListener);
+  give(made, TRY(make_sealed_memfd("mayfly-api-config", api_config(bound, programs, lease_path).dump())), kApiConfig);
+  return made;
+}
+
+}  // namespace mayfly

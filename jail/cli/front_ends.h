@@ -1,0 +1,36 @@
+// The fixed table of front ends: which program, which role and uid, which descriptors (wire/startup.h).
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+#include "jail/cli/config.h"
+#include "jail/cli/listeners.h"
+#include "jail/cli/programs.h"
+#include "jail/expected.h"
+#include "jail/os/child.h"
+#include "jail/wire/keeper.h"
+
+namespace mayfly {
+
+struct FrontEnd {
+  std::string name;  // of the program: "mayfly-sshd"
+  Role role = Role::Ssh;
+  uid_t uid = 0;  // that the supervisor will see
+  ChildProgram program;
+  std::vector<Fd> held;  // what program.fds points to
+};
+
+// The SSH front end: `listener` and `host_key` become its own.
+Expected<FrontEnd> ssh_front_end(const Settings& settings, const Programs& programs, Privilege privilege,
+                                 const std::string& lease_path, int keeper_pidfd, Fd listener, Fd host_key);
+Expected<FrontEnd> api_front_end(const TcpAddress& bound, const Programs& programs, Privilege privilege,
+                                 const std::string& lease_path, int keeper_pidfd, Fd listener);
+
+// What they are told (sshd/config.h, api/config.h).
+Json ssh_config(const Settings& settings, const std::string& lease_path);
+Json api_config(const TcpAddress& bound, const Programs& programs, const std::string& lease_path);
+
+}  // namespace mayfly

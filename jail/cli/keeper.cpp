@@ -1,0 +1,150 @@
+#include "jail/cli/keeper.h"
+
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+
+#include "jail/cli/bind_rows.h"
+#include "jail/cli/host_key.h"
+#include "jail/os/log.h"
+#include "jail/os/memfd.h"
+#include "jail/wire/supervisor_config.h"
+
+namespace mayfly {
+
+namespace {
+
+Expected<TcpAddress> judge_address(const std::string& text, const std::string& what, const Settings& settings) {
+  TcpAddress address = TRY(parse_address(text));
+  if (!address.is_loopback && !settings.open_on_network)
+    return failure("listen for " + what + " on", 0, address.text,
+                   "everybody who reaches this address could run programs here; listen on 127.0.0.1, or say "
+                   "\"access\": {\"openOnNetwork\": true} in the configuration");
+  return address;
+}
+
+Expected<CorePrograms> find_core(const Programs& programs) {
+  return CorePrograms{TRY(programs.path("mayfly-builder")),
+                      TRY(programs.path("mayfly-witness")),
+                      TRY(programs.path("mayfly-supervisor")),
+                      {}};
+}
+
+}  // namespace
+
+Expected<Keeper> Keeper::make(Orders orders, const Programs& programs) {
+  const bool root = orders.privilege == Privilege::Root;
+  TRY(make_directory(orders.paths.state, 0700));
+  TRY(make_directory(orders.paths.runtime, root ? 0755 : 0700));
+  TRY(make_directory(orders.paths.run, root ? 0755 : 0700));
+  sweep_instances(orders.paths.runtime);
+  Instance instance = TRY(Instance::claim(orders.paths.runtime));
+  StateLock lock = TRY(StateLock::take(orders.paths.state, instance.id()));
+  CorePrograms core = TRY(find_core(programs));
+  EventLoop loop = TRY(EventLoop::make());
+  Keeper keeper(std::move(orders), std::move(core), std::move(loop), std::move(instance), std::move(lock));
+  TRY(keeper.prepare(programs));
+  return keeper;
+}
+
+Keeper::~Keeper() {
+  for (const std::string& path : sockets_.made) ::unlink(path.c_str());
+}
+
+Expected<void> Keeper::prepare(const Programs& programs) {
+  self_pidfd_ = TRY(open_pidfd(::getpid()));
+  if (orders_.privilege == Privilege::Root) block_ = TRY(UidBlock::take(orders_.paths.runtime + "/uid-blocks"));
+  const std::uint32_t uid_base = block_ ? block_->base() : 0;
+  const Settings& settings = orders_.settings;
+  const BindChoices choices{orders_.privilege, uid_base, settings.policy.made_ahead ? MadeAhead::Yes : MadeAhead::No,
+                            settings.usr_local ? UsrLocal::Shown : UsrLocal::Hidden};
+  bind_table_ = TRY(seal_bind_table(TRY(make_bind_table(choices, programs))));
+
+  SupervisorConfig config;
+  config.instance = instance_.id();
+  config.run_directory = orders_.paths.runtime;
+  config.rootless = orders_.privilege == Privilege::Rootless;
+  config.uid_base = uid_base;
+  config.use_cgroups = orders_.use_cgroups;
+  config.version = MAYFLY_VERSION;
+  config.policy = settings.policy;
+  config_ = TRY(make_sealed_memfd("mayfly-config", encode(config).dump()));
+  TRY(prepare_front_ends(programs));
+  return watch_signals();
+}
+
+Expected<void> Keeper::prepare_front_ends(const Programs& programs) {
+  const Settings& settings = orders_.settings;
+  // The TCP ports first: a busy one is the likeliest mistake, and nothing has been made yet.
+  std::optional<TcpListener> ssh, http;
+  if (settings.ssh != "off") ssh = TRY(listen_tcp(TRY(judge_address(settings.ssh, "ssh", settings)), "ssh"));
+  if (settings.http != "off") http = TRY(listen_tcp(TRY(judge_address(settings.http, "http", settings)), "http"));
+  sockets_ = TRY(listen_unix(orders_.paths, orders_.privilege, instance_.id()));
+  const std::string ssh_at = ssh ? ssh->bound.text : "off", http_at = http ? http->bound.text : "off";
+  if (ssh) {
+    Fd key = TRY(load_or_make_host_key(orders_.paths.state, programs, orders_.privilege));
+    front_ends_.push_back(TRY(ssh_front_end(settings, programs, orders_.privilege, sockets_.lease_path,
+                                            self_pidfd_.get(), std::move(ssh->socket), std::move(key))));
+  }
+  if (http)
+    front_ends_.push_back(TRY(api_front_end(http->bound, programs, orders_.privilege, sockets_.lease_path,
+                                            self_pidfd_.get(), std::move(http->socket))));
+  front_end_processes_.resize(front_ends_.size());
+  log_line(Severity::Info, "keeper.listening",
+           {{"ssh", ssh_at},
+            {"http", http_at},
+            {"state", orders_.paths.state},
+            {"instance", instance_.id()},
+            {"as", orders_.privilege == Privilege::Root ? "root" : "rootless"}});
+  return {};
+}
+
+Expected<void> Keeper::watch_signals() {
+  sigset_t set;
+  ::sigemptyset(&set);
+  // HUP too: the terminal that a service was started on by hand is gone.
+  for (const int number : {SIGCHLD, SIGTERM, SIGINT, SIGHUP}) ::sigaddset(&set, number);
+  if (::sigprocmask(SIG_BLOCK, &set, nullptr) != 0) return failure("block signals", errno);
+  signals_ = Fd(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+  if (!signals_) return failure("watch signals", errno);
+  ::signal(SIGPIPE, SIG_IGN);
+  if (::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0) return failure("adopt orphans", errno);
+  return {};
+}
+
+CoreDescriptors Keeper::descriptors() const {
+  return {self_pidfd_.get(),    bind_table_.get(),      config_.get(),
+          sockets_.lease.get(), sockets_.monitor.get(), block_ ? block_->lock().get() : -1};
+}
+
+Expected<int> Keeper::run() {
+  TRY(loop_.watch(signals_.get(), EPOLLIN, [this](std::uint32_t) { take_signals(); }));
+  TRY(start_everything());
+  TRY(loop_.run());
+  if (failure_) return tl::make_unexpected(*failure_);
+  log_line(Severity::Info, "keeper.ended", {{"instance", instance_.id()}});
+  return status_;
+}
+
+void Keeper::take_signals() {
+  signalfd_siginfo info{};
+  bool children = false;
+  // One kind of signal is pending once at most, so this ends.
+  while (::read(signals_.get(), &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
+    if (info.ssi_signo == SIGCHLD) {
+      children = true;
+      continue;
+    }
+    if (++stop_signals_ == 1)
+      begin_stop();
+    else
+      hurry();
+  }
+  if (children) reap();
+}
+
+}  // namespace mayfly

@@ -1,0 +1,81 @@
+// The `mayfly` command. Subcommands are one file each (design section 9).
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "jail/cli/command.h"
+
+namespace mayfly {
+
+void print_error(const std::string& text) {
+  const bool colour = ::isatty(STDERR_FILENO) == 1;
+  std::fprintf(stderr, "%smayfly:%s %s\n", colour ? "\033[31m" : "", colour ? "\033[0m" : "", text.c_str());
+}
+
+namespace {
+
+void describe(CLI::App& app) {
+  app.set_version_flag("--version", std::string("mayfly ") + MAYFLY_VERSION);
+  app.require_subcommand(1);
+  app.footer(
+      "Examples:\n"
+      "  mayfly run -- python3 -c 'print(1)'     one command in a jail of its own; no service is needed\n"
+      "  mayfly serve                            ssh on 127.0.0.1:2222, http on 127.0.0.1:8802\n"
+      "  mayfly doctor                           what this host can enforce, and how to fix what it cannot\n"
+      "Every command has --help with examples. Exit status: 0, 1 for a failure, 2 for a mistake in the command line;\n"
+      "\"run\" and \"shell\" exit as the program does, 125 for a failure of mayfly itself.");
+}
+
+void add_commands(CLI::App& app, Command& command) {
+  add_serve(app, command);
+  add_status(app, command);
+  add_stop(app, command);
+  add_drain(app, command);
+  add_run(app, command);
+  add_shell(app, command);
+  add_ps(app, command);
+  add_kill(app, command);
+  add_doctor(app, command);
+  add_hostkey(app, command);
+}
+
+// Whether the mistake was made in a command whose exit status is otherwise the program's.
+int usage_status(const CLI::App& app) {
+  for (const CLI::App* chosen : app.get_subcommands())
+    if (chosen->get_name() == "run" || chosen->get_name() == "shell") return 125;
+  return kUsageError;
+}
+
+int run_command_line(std::vector<std::string> words) {
+  CLI::App app("Every session and every run gets a brand-new jail, and the jail is gone afterwards.", "mayfly");
+  Command command;
+  const auto dashes = std::find(words.begin(), words.end(), "--");
+  command.words_were_given = dashes != words.end();
+  if (command.words_were_given) command.words.assign(dashes + 1, words.end());
+  words.erase(dashes, words.end());
+  describe(app);
+  add_commands(app, command);
+  std::reverse(words.begin(), words.end());  // CLI11 wants them so
+  try {
+    app.parse(std::move(words));
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+    print_error(std::string("read the command line: ") + error.what() + ": see mayfly --help");
+    return usage_status(app);
+  }
+  if (command.words_were_given && !app.got_subcommand("run")) {
+    print_error("read the command line: only \"mayfly run\" takes a command after --: see mayfly --help");
+    return usage_status(app);
+  }
+  const Expected<int> status = command.run();
+  if (status) return *status;
+  print_error(status.error().text());
+  return command.failure_status;
+}
+
+}  // namespace
+
+}  // namespace mayfly
+
+int main(int argc, char** argv) { return mayfly::run_command_line(std::vector<std::string>(argv + 1, argv + argc)); }

@@ -1,0 +1,74 @@
+#include "jail/cli/run_command.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "jail/cli/config.h"
+#include "jail/cli/exit_status.h"
+#include "jail/cli/private_engine.h"
+#include "jail/cli/terminal_mode.h"
+
+namespace mayfly {
+
+namespace {
+
+Result result_of(const Refused& refused, const Request& request) {
+  Result result;
+  result.id = refused.id;
+  result.ending = Ending::Refused;
+  result.text = refused.field.empty() ? refused.text : refused.field + ": " + refused.text;
+  result.profile = request.profile;
+  result.language = request.language;
+  return result;
+}
+
+void print(int fd, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t count = ::write(fd, text.data(), text.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return;  // nobody reads it
+    text.remove_prefix(static_cast<std::size_t>(count));
+  }
+}
+
+// The relay writes the reason line behind the program's output; in JSON the ending has a place of its own.
+void drop_reason(std::string& text, const std::string& line) {
+  if (text.ends_with(line + "\n")) text.resize(text.size() - line.size() - 1);
+}
+
+int report(RunOutcome outcome, const Request& request, Streams streams) {
+  const auto* ended = std::get_if<Ended>(&outcome.last);
+  const Result result = ended != nullptr ? ended->result : result_of(std::get<Refused>(outcome.last), request);
+  const std::string line = reason_line(result);
+  if (streams == Streams::Captured) {
+    drop_reason(outcome.captured.err, line);
+    print(STDOUT_FILENO, result_public(result, outcome.captured, "").dump(2) + "\n");
+    return exit_status(result);
+  }
+  if (outcome.quiet) {
+    drop_reason(outcome.captured.err, line);
+    print(STDERR_FILENO, outcome.captured.err);
+  } else if (result.ending != Ending::Exited && !outcome.reason_seen) {
+    print(STDERR_FILENO, line + "\n");
+  }
+  return exit_status(result);
+}
+
+}  // namespace
+
+Expected<int> run_privately(const RunOptions& options) {
+  const Settings settings = TRY(load_settings(current_privilege(), options.config));
+  RunRequest run = TRY(make_run_request(options, settings.policy));
+  EngineOptions engine_options;
+  engine_options.policy = settings.policy;
+  engine_options.usr_local = settings.usr_local;
+  PrivateEngine engine = TRY(PrivateEngine::start(engine_options));
+  const Request asked = run.request;
+  RunOutcome outcome = TRY(run_session(engine.client, std::move(run.request), std::move(run.payload), run.streams));
+  TRY(engine.stop());
+  if (outcome.gave_up) return failure("run", 0, {}, "given up at the third signal; the jail is gone");
+  return report(std::move(outcome), asked, run.streams);
+}
+
+}  // namespace mayfly
