@@ -116,7 +116,7 @@ Expected<void> lock_down(const LockDown& order) {
   if (::setrlimit(RLIMIT_CORE, &kNoCore) != 0) return failure("give up core files", errno);
   if (::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) return failure("become undumpable", errno);
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return failure("give up new privileges", errno);
-  TRY(apply_landlock(order));
+  if (order.files == FileSystem::Confined) TRY(apply_landlock(order));
   return apply_filter(order);
 }
 

@@ -37,11 +37,16 @@ struct Reach {
 enum class Tcp : std::uint8_t { None, Any };  // new connections and listeners; accepted ones are not affected
 enum class Signals : std::uint8_t { OwnOnly, Anybody };  // OwnOnly: itself and what it starts (Landlock's scope)
 
+// Free: for the one process of ours that looks at others through /proc/<pid>/ns: Landlock denies that to whoever is
+// in a domain that the other is not in, whatever the paths (landlock(7), "Ptrace restrictions").
+enum class FileSystem : std::uint8_t { Confined, Free };
+
 struct LockDown {
   std::span<const SyscallRows> calls;
   std::vector<Reach> reach;
   Tcp tcp = Tcp::None;
   Signals signals = Signals::OwnOnly;
+  FileSystem files = FileSystem::Confined;  // Free: no Landlock at all, the seccomp list stands alone
 };
 
 Expected<void> lock_down(const LockDown& order);

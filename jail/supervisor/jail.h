@@ -1,0 +1,126 @@
+// Jail: one jail from its request to its release; owner of its kernel objects, and the only writer of its phase
+// (spec/phase.h). Building and running are in jail.cpp, the end in ending_sequence.cpp.
+//
+//   jail.build(slot)            Queued -> Building: plan to the builder, order to the witness template
+//   (Cloned, Attached, AtGate)  -> Gated: measured, judged -> Running
+//   jail.end(decision)          from anywhere; the first decision of an ending wins
+//   (dead, drained, removed)    -> Closed -> Recorded: JailEvents::jail_result
+//   (builder's Released)        -> Released
+//
+// Owner: JailTable. Side: outside. Nothing here fails outwards: a failure is an ending of this jail.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+
+#include "jail/spec/phase.h"
+#include "jail/supervisor/relay_link.h"
+#include "jail/supervisor/surroundings.h"
+#include "jail/supervisor/timer.h"
+#include "jail/wire/monitor.h"
+
+namespace mayfly {
+
+// Whose it is: a run number on a front end's connection.
+struct Lessee {
+  std::uint64_t front_end = 0;
+  RunNumber run = 0;
+};
+
+// What came with the request: the peer's ends of its streams, and the sealed payload.
+struct PeerFds {
+  Fd out, err, in, payload;
+  std::uint64_t payload_bytes = 0;
+};
+
+class Jail final : private RelayEvents {
+ public:
+  Jail(Surroundings& around, Spec spec, PeerFds peer, Lessee lessee);
+  Jail(const Jail&) = delete;
+  Jail& operator=(const Jail&) = delete;
+  ~Jail() override = default;
+
+  [[nodiscard]] const Spec& spec() const { return spec_; }
+  [[nodiscard]] Phase phase() const { return phase_; }
+  [[nodiscard]] Lessee lessee() const { return lessee_; }
+  [[nodiscard]] std::optional<std::uint32_t> slot() const { return slot_; }
+  [[nodiscard]] const Controls& controls() const { return controls_; }
+  [[nodiscard]] bool is_over() const { return phase_ >= Phase::Recorded; }
+  [[nodiscard]] bool has_left() const { return left_; }
+  [[nodiscard]] JailRow row(Microseconds now) const;
+
+  void build(std::uint32_t slot);
+  void end(Decision decision);
+  void signal(int number);
+  void resize(TerminalSize size);
+
+  void builder_says(const BuilderReply& reply, Fd pidfd);
+  void builder_gone();
+
+ private:
+  // Where an ending is. The phase is Ending all along.
+  enum class Stage : std::uint8_t { None, AwaitBuilder, AwaitDeath, AwaitDrained, AwaitGroup, Done };
+
+  bool advance(Event event);
+  // jail.cpp
+  Expected<void> assemble();
+  Expected<void> order_build(Fd gate, Fd stream);
+  Expected<void> order_relay(Fd control, Fd stream);
+  Expected<void> watch_memory();
+  void cloned(const BuilderReply& reply, Fd pidfd);
+  void read_gate();
+  bool read_gate_once();
+  void gate_says(const GateMessage& message, pid_t sender);
+  void gate_closed();
+  void judge_gate();
+  void open_gate();
+  void start_clocks();
+  void check_cpu();
+  void look_for_oom();
+  void relay_says(const RelayReport& report) override;
+  void relay_gone() override;
+  // ending_sequence.cpp
+  void end_unstarted(const Decision& decision);
+  void strike();
+  void look_at_disk();
+  void pid1_ended();
+  void after_death();
+  void drained(const RelayReport& report);
+  void account();
+  void remove_group();
+  void close();
+  void announce();
+  void await_release();
+  void release();
+  void leave();
+
+  Surroundings& around_;
+  Spec spec_;
+  Lessee lessee_;
+  Phase phase_ = Phase::Queued;
+  Stage stage_ = Stage::None;
+  std::optional<std::uint32_t> slot_;
+  Decision decision_;
+  Controls controls_;
+  Findings findings_;
+  GateMessage proof_;
+  pid_t pid1_ = 0, program_ = 0;
+  bool plan_sent_ = false, build_answered_ = false, builder_lost_ = false;
+  bool at_gate_ = false, attached_ = false, pid1_dead_ = false, gate_over_ = false;
+  bool released_told_ = false, left_ = false;
+  std::uint32_t oom_looks_ = 0;
+  Milliseconds removal_delay_{1};
+  Microseconds asked_{}, admitted_{}, opened_{}, decided_{};
+
+  // Kernel objects, in build order.
+  PeerFds peer_;
+  JailCgroup group_;
+  WatchedBorrowed oom_;
+  Watched gate_;
+  RelayLink relay_;
+  Watched pidfd_;
+  Timer limit_timer_, cpu_timer_, oom_timer_, stage_timer_;
+};
+
+}  // namespace mayfly

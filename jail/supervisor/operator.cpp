@@ -1,0 +1,89 @@
+#include "jail/supervisor/operator.h"
+
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+
+namespace mayfly {
+
+namespace {
+
+constexpr std::size_t kRowsPerFrame = 16;  // a row is at most 3 KiB of JSON, a frame 64 KiB
+constexpr std::size_t kMostGroups = 65536; // NGROUPS_MAX
+
+// "name:password:gid:members", group(5).
+std::optional<gid_t> gid_in(const std::string& line, std::string_view name) {
+  if (!line.starts_with(std::string(name) + ":")) return std::nullopt;
+  const std::size_t second = line.find(':', name.size() + 1);
+  if (second == std::string::npos) return std::nullopt;
+  gid_t gid = 0;
+  const auto [end, error] = std::from_chars(line.data() + second + 1, line.data() + line.size(), gid);
+  return error == std::errc() && end != line.data() + line.size() && *end == ':' ? std::optional(gid) : std::nullopt;
+}
+
+bool is_member(const Fd& socket, const PeerCredentials& peer, std::optional<gid_t> group) {
+  if (!group) return false;
+  if (peer.gid == *group) return true;
+  std::vector<gid_t> groups(256);
+  socklen_t length = static_cast<socklen_t>(groups.size() * sizeof(gid_t));
+  if (::getsockopt(socket.get(), SOL_SOCKET, SO_PEERGROUPS, groups.data(), &length) != 0) {
+    if (errno != ERANGE || length > kMostGroups * sizeof(gid_t)) return false;
+    groups.resize(length / sizeof(gid_t));
+    if (::getsockopt(socket.get(), SOL_SOCKET, SO_PEERGROUPS, groups.data(), &length) != 0) return false;
+  }
+  groups.resize(length / sizeof(gid_t));
+  return std::find(groups.begin(), groups.end(), *group) != groups.end();
+}
+
+}  // namespace
+
+OperatorGroups OperatorGroups::of_this_host() {
+  OperatorGroups found;
+  std::ifstream file("/etc/group");
+  for (std::string line; std::getline(file, line);) {
+    if (const auto gid = gid_in(line, "mayfly-ops")) found.act = gid;
+    if (const auto gid = gid_in(line, "mayfly-watch")) found.watch = gid;
+  }
+  return found;
+}
+
+std::optional<Role> operator_role(const Fd& socket, const PeerCredentials& peer, uid_t own, const OperatorGroups& groups) {
+  if (peer.uid == 0 || peer.uid == own || is_member(socket, peer, groups.act)) return Role::MonitorOperator;
+  if (is_member(socket, peer, groups.watch)) return Role::MonitorReader;
+  return std::nullopt;
+}
+
+Expected<void> Operator::frame_came(Frame frame) {
+  const FromMonitor message = TRY(decode_from_monitor(frame.body));
+  if (!frame.fds.empty()) return failure("accept message", 0, "descriptors", "none are taken here");
+  if (std::holds_alternative<AskStatus>(message)) {
+    if (!may(Message::AskStatus)) return failure("ask status", EPERM);
+    send(events_.status());
+  } else if (std::holds_alternative<AskJails>(message)) {
+    if (!may(Message::AskJails)) return failure("list jails", EPERM);
+    send_rows();
+  } else if (const auto* kill = std::get_if<KillJails>(&message)) {
+    if (!may(Message::KillJails)) return failure("kill jails", EPERM, "", "this connection may only watch");
+    send(Killed{events_.kill_jails(kill->target)});
+  } else {
+    if (!may(Message::Drain)) return failure("drain", EPERM, "", "this connection may only watch");
+    events_.drain();
+    send(Done{});
+  }
+  return {};
+}
+
+void Operator::send_rows() {
+  std::vector<JailRow> rows = events_.jail_rows();
+  for (std::size_t at = 0; at == 0 || at < rows.size(); at += kRowsPerFrame) {
+    Jails frame;
+    const std::size_t until = std::min(rows.size(), at + kRowsPerFrame);
+    for (std::size_t i = at; i < until; ++i) frame.rows.push_back(std::move(rows[i]));
+    frame.more = until < rows.size();
+    send(ToMonitor{std::move(frame)});
+  }
+}
+
+}  // namespace mayfly

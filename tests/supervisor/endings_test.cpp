@@ -1,0 +1,266 @@
+// Every way in which a jail ends, played from its other ends.
+#include <catch2/catch.hpp>
+#include <csignal>
+
+#include "tests/fakes/played_engine.h"
+
+using namespace mayfly;
+using namespace mayfly::played;
+
+namespace {
+
+// The end as it goes when everybody does his part.
+std::string demolish(PlayedJail& jail, RelayTotals out = {}) {
+  jail.init.await_death();
+  jail.drain(out);
+  std::string line = jail.finish();
+  jail.relay_exits();
+  jail.say_released();
+  return line;
+}
+
+struct Started {
+  PlayedEngine engine;
+  PlayedJail jail;
+  explicit Started(EngineOptions options = {}, Request request = exec_request())
+      : engine(std::move(options)), jail(begin(engine, std::move(request))) {
+    jail.run();
+    engine.next_as<Running>(engine.client());
+  }
+  static PlayedJail begin(PlayedEngine& engine, Request request) {
+    engine.open(engine.client(), std::move(request));
+    return engine.take_jail();
+  }
+  Result end() {
+    demolish(jail);
+    return engine.next_as<Ended>(engine.client()).result;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a program that exits ends its jail: status, kill, drain, result, in this order") {
+  Started s;
+  s.jail.exit_with(3);
+  RelayTotals out;
+  out.bytes = 5;
+  const std::string line = demolish(s.jail, out);
+  const Result result = s.engine.next_as<Ended>(s.engine.client()).result;
+  CHECK(result.ending == Ending::Exited);
+  CHECK(result.exit_code == 3);
+  CHECK(result.out.bytes == 5);
+  CHECK(line.empty());
+  CHECK(result.controls == all_controls());
+  CHECK(result.metrics.made_ahead == std::vector<std::string>{"network"});
+  CHECK(result.metrics.step_us[static_cast<std::size_t>(Step::MakeRoot)] == 7);
+  CHECK(result.metrics.build.count() > 0);
+  CHECK(result.metrics.cpu.value == Microseconds{1234});
+  CHECK_FALSE(result.metrics.memory_peak.value);
+  CHECK_FALSE(result.metrics.memory_peak.why.empty());
+}
+
+TEST_CASE("a program that dies of a signal is told apart from one that exits") {
+  Started s;
+  s.jail.say_ended(SIGSEGV);
+  const Result result = s.end();
+  CHECK(result.ending == Ending::Signalled);
+  CHECK(result.signal_number == SIGSEGV);
+}
+
+TEST_CASE("the wall limit ends the jail as time-limit, and SSH gets the reason line") {
+  EngineOptions options;
+  options.service = true;
+  char directory[] = "/tmp/mayfly-test-XXXXXX";
+  options.directory = ::mkdtemp(directory);
+  options.policy.exec.defaults.wall = 60_ms;
+  {
+    PlayedEngine engine(options);
+    SupervisorClient ssh = engine.connect_as(Role::Ssh, ::geteuid());
+    engine.open(ssh, exec_request(OriginKind::Ssh));
+    PlayedJail jail = engine.take_jail();
+    jail.run();
+    const std::string line = demolish(jail);
+    engine.next_as<Running>(ssh);
+    const Result result = engine.next_as<Ended>(ssh).result;
+    CHECK(result.ending == Ending::TimeLimit);
+    CHECK(line == reason_line(result));
+    CHECK(result.metrics.wall >= Microseconds{60'000});
+  }
+  ::unlink((options.directory + "/lease.sock").c_str());
+  ::unlink((options.directory + "/monitor.sock").c_str());
+  ::rmdir(directory);
+}
+
+TEST_CASE("what the relay finds ends the jail") {
+  const std::pair<RelaySays, Ending> rows[] = {{RelaySays::Ceiling, Ending::OutputLimit},
+                                               {RelaySays::Idle, Ending::IdleLimit},
+                                               {RelaySays::Backup, Ending::TimeLimit},
+                                               {RelaySays::PeerGone, Ending::Disconnected},
+                                               {RelaySays::Broken, Ending::Failed}};
+  for (const auto& [says, ending] : rows) {
+    Started s;
+    s.jail.report(says);
+    CHECK(s.end().ending == ending);
+  }
+}
+
+TEST_CASE("a cancelled run ends as it was cancelled, and the first decision wins") {
+  Started s;
+  REQUIRE(s.engine.client().cancel(1, Ending::Cancelled));
+  s.jail.init.await_death();
+  s.jail.exit_with(0);
+  REQUIRE(s.engine.client().cancel(1, Ending::Disconnected));
+  CHECK(s.end().ending == Ending::Cancelled);
+}
+
+TEST_CASE("a failed step while building is a failed jail that names step and errno, and nothing was opened") {
+  PlayedEngine engine;
+  engine.open(engine.client(), exec_request());
+  PlayedJail jail = engine.take_jail();
+  jail.say_cloned();
+  jail.next_command(RelayCommand::Attach);
+  jail.say_step_failed(Step::MakeRoot, ENOSPC);
+  demolish(jail);
+  const Result result = engine.next_as<Ended>(engine.client()).result;
+  CHECK(result.ending == Ending::Failed);
+  CHECK(result.failed_step == Step::MakeRoot);
+  CHECK(result.failed_errno == ENOSPC);
+}
+
+TEST_CASE("a clone that the builder could not make is a failed jail, with nobody to kill") {
+  PlayedEngine engine;
+  engine.open(engine.client(), exec_request());
+  PlayedJail jail = engine.take_jail();
+  jail.say_failed(Step::Clone, ENOSPC);
+  jail.drain();
+  jail.finish();
+  const Result result = engine.next_as<Ended>(engine.client()).result;
+  CHECK(result.failed_step == Step::Clone);
+  CHECK(result.failed_errno == ENOSPC);
+  CHECK_FALSE(jail.init.is_dead());
+}
+
+TEST_CASE("a program that cannot be executed is failed at Execute, with its errno") {
+  Started s;
+  s.jail.say_step_failed(Step::Execute, ENOENT);
+  const Result result = s.end();
+  CHECK(result.ending == Ending::Failed);
+  CHECK(result.failed_step == Step::Execute);
+  CHECK(result.failed_errno == ENOENT);
+}
+
+TEST_CASE("a first process that dies without a status is failed, never exit 0") {
+  Started s;
+  s.jail.init.kill();
+  const Result result = s.end();
+  CHECK(result.ending == Ending::Failed);
+  CHECK_FALSE(result.exit_code);
+}
+
+TEST_CASE("a status that was sent just before the first process died counts") {
+  Started s;
+  s.jail.exit_with(7);
+  s.jail.init.kill();
+  CHECK(s.end().exit_code == 7);
+}
+
+TEST_CASE("a relay that dies ends its jail as failed") {
+  Started s;
+  s.jail.relay_exits();
+  s.jail.init.await_death();
+  const Result result = s.engine.next_as<Ended>(s.engine.client()).result;
+  CHECK(result.ending == Ending::Failed);
+  CHECK(result.output_incomplete);
+}
+
+TEST_CASE("a relay that dies before it has told what it read makes a good end a failed one") {
+  Started s;
+  s.jail.exit_with(0);
+  s.jail.next_command(RelayCommand::Drain);
+  s.jail.relay_exits();
+  const Result result = s.engine.next_as<Ended>(s.engine.client()).result;
+  CHECK(result.ending == Ending::Failed);
+  CHECK(result.output_incomplete);
+}
+
+TEST_CASE("a relay that was not through in time leaves the ending and says that output is missing") {
+  Started s;
+  s.jail.exit_with(0);
+  s.jail.drain({}, true);
+  const Result result = s.engine.next_as<Ended>(s.engine.client()).result;
+  CHECK(result.ending == Ending::Exited);
+  CHECK(result.output_incomplete);
+}
+
+TEST_CASE("a relay that answers nothing delays the result by its limit, no more") {
+  Started s;
+  s.jail.exit_with(0);
+  const Result result = s.engine.next_as<Ended>(s.engine.client()).result;
+  CHECK(result.ending == Ending::Failed);
+  CHECK(result.output_incomplete);
+}
+
+TEST_CASE("a required control that is absent refuses the run by name, and the gate stays shut") {
+  EngineOptions options;
+  options.measured = [] {
+    Controls controls = all_controls();
+    controls.set(Control::Syscalls, Measured::Absent);
+    return controls;
+  };
+  PlayedEngine engine(options);
+  engine.open(engine.client(), exec_request());
+  PlayedJail jail = engine.take_jail();
+  jail.say_cloned();
+  jail.next_command(RelayCommand::Attach);
+  jail.say_attached();
+  jail.say_at_gate();
+  demolish(jail);
+  const Refused refused = engine.next_as<Refused>(engine.client());
+  CHECK(refused.kind == RefusalKind::ControlMissing);
+  CHECK(refused.field == "syscalls");
+}
+
+TEST_CASE("a control that is not as it was asked for fails the jail") {
+  EngineOptions options;
+  options.measured = []() -> Expected<Controls> { return failure("measure controls", 0, "network", "an interface eth0"); };
+  PlayedEngine engine(options);
+  engine.open(engine.client(), exec_request());
+  PlayedJail jail = engine.take_jail();
+  jail.say_cloned();
+  jail.next_command(RelayCommand::Attach);
+  jail.say_at_gate();
+  jail.say_attached();
+  demolish(jail);
+  const Result result = engine.next_as<Ended>(engine.client()).result;
+  CHECK(result.ending == Ending::Failed);
+  CHECK(result.failed_step == Step::Gate);
+}
+
+TEST_CASE("cancelled while the builder still owes its answer, a jail is killed as soon as it is there") {
+  PlayedEngine engine;
+  engine.open(engine.client(), exec_request());
+  PlayedJail jail = engine.take_jail();
+  REQUIRE(engine.client().cancel(1, Ending::Cancelled));
+  CHECK_FALSE(jail.init.is_dead());
+  jail.say_cloned();
+  demolish(jail);
+  CHECK(engine.next_as<Ended>(engine.client()).result.ending == Ending::Cancelled);
+}
+
+TEST_CASE("a signal of the peer reaches init, or the terminal when there is one") {
+  Started s;
+  REQUIRE(s.engine.client().signal(1, SIGINT));
+  CHECK(s.jail.next_gate_command().signal_number == SIGINT);
+
+  Request request = exec_request();
+  request.terminal = TerminalRequest{{90, 30}, "xterm"};
+  Started t({}, std::move(request));
+  CHECK(t.jail.order.terminal == 1);
+  CHECK(t.jail.plan.columns == 90);
+  REQUIRE(t.engine.client().signal(1, SIGINT));
+  CHECK(t.jail.next_command(RelayCommand::Signal).signal_number == SIGINT);
+  REQUIRE(t.engine.client().signal(1, SIGTERM));
+  CHECK(t.jail.next_gate_command().signal_number == SIGTERM);
+  REQUIRE(t.engine.client().resize(1, {100, 50}));
+  CHECK(t.jail.next_command(RelayCommand::Resize).columns == 100);
+}
