@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Runs test executables in a virtual machine with cgroup v2, and fails unless every one of them reports success.
 
-  run.py --kernel vmlinuz --folder SCRATCH --list tests.list --mode root|user --bin FOLDER [--data FOLDER ...]
+  run.py --kernel vmlinuz --folder SCRATCH --list tests.list --mode root|user --bin FOLDER --left-out NAMES [--data FOLDER ...]
 
 A line of the list: name, "root" or "any", path. In mode user only the tests marked "any" run, as an ordinary user with a
-delegated cgroup sub-tree. Along go all programs below FOLDER, but of FOLDER/tests itself only what the list names.
+delegated cgroup sub-tree. Along go all programs below FOLDER, but of those whose names stand in the file NAMES only the ones in the list.
 Files keep their host paths inside, so that paths compiled into a test stay right.
 Exit status 0: all passed. 1: something failed, or is missing from the results. 77: skipped, with the reason.
 """
@@ -30,6 +30,7 @@ def arguments():
     parser.add_argument("--list", required=True)
     parser.add_argument("--mode", choices=("root", "user"), required=True)
     parser.add_argument("--bin", required=True)
+    parser.add_argument("--left-out", required=True)
     parser.add_argument("--data", action="append", default=[])
     parser.add_argument("--append", default="", help="more words for the kernel's command line")
     return parser.parse_args()
@@ -41,11 +42,13 @@ def wanted_tests(path, mode):
     return [t for t in tests if mode == "root" or t[1] == "any"]
 
 
-def programs(folder):
-    """Every executable below the folder that is not itself a test."""
+def programs(folder, left_out):
+    """Every executable below the folder whose name is not in the file left_out."""
+    with open(left_out, encoding="utf-8") as lines:
+        names_left_out = set(lines.read().split())
     for where, _, files in os.walk(folder):
-        if where != os.path.join(folder, "tests"):
-            yield from (path for path in (os.path.join(where, name) for name in files) if os.access(path, os.X_OK))
+        paths = (os.path.join(where, name) for name in files if name not in names_left_out)
+        yield from (path for path in paths if os.access(path, os.X_OK))
 
 
 def pack(args, tests):
@@ -58,7 +61,7 @@ def pack(args, tests):
     # The paths that mayfly_test() gives to each test on the host.
     kept = {name: os.environ[name] for name in ("MAYFLY_BIN", "MAYFLY_SOURCE", "MAYFLY_LONG") if name in os.environ}
     root.text("/tests.env", "".join(f"export {name}='{value}'\n" for name, value in kept.items()))
-    for path in [t[2] for t in tests] + list(programs(args.bin)):
+    for path in [t[2] for t in tests] + list(programs(args.bin, args.left_out)):
         root.file(path, strip=True)
     for folder in args.data:
         root.tree(folder)
