@@ -21,7 +21,7 @@ namespace {
 constexpr int kAcceptsPerTurn = 16;               // then ended sessions have their turn
 constexpr Microseconds kDroppedEvery{1'000'000};  // one log line a second, however many are dropped
 
-Fd open_spare() { return Fd(::open("/dev/null", O_RDONLY | O_CLOEXEC)); }
+Fd open_spare(const Fd& any) { return Fd(::fcntl(any.get(), F_DUPFD_CLOEXEC, 3)); }
 
 bool out_of_descriptors(int error) { return error == EMFILE || error == ENFILE || error == ENOMEM || error == ENOBUFS; }
 
@@ -33,7 +33,7 @@ Expected<Listener> Listener::make(Fd socket, SshdConfig config, std::string sess
     return failure("listen", 0, here.text, "access \"open\" is for loopback only unless openOnNetwork is true");
   TRY(set_nonblocking(socket.get(), Blocking::No));
   EventLoop loop = TRY(EventLoop::make());
-  Fd spare = open_spare();
+  Fd spare = open_spare(socket);
   if (!spare) return failure("open spare descriptor", errno);
   if (config.allows(Access::Open) && !here.loopback)
     log_line(Severity::Warning, "sshd.open_on_network", {{"address", here.text}},
@@ -81,7 +81,7 @@ void Listener::shed_one() {
 }
 
 void Listener::serve(Fd connection) {
-  if (!spare_) spare_ = open_spare();
+  if (!spare_) spare_ = open_spare(socket_);
   const auto peer = peer_of(connection.get());
   if (!peer) return;  // gone already
   const Entry entry = limits_.enter(peer->source);

@@ -12,6 +12,7 @@
 #include "jail/os/child.h"
 #include "jail/os/log.h"
 #include "jail/wire/startup.h"
+#include "sshd/confinement.h"
 #include "sshd/listener.h"
 
 namespace mayfly {
@@ -43,17 +44,30 @@ Expected<void> take_numbers() {
   return {};
 }
 
+// The session program, what the dynamic linker and its libraries read, and the folder of lease.sock.
+std::vector<Reach> what_stays_in_reach(const SshdConfig& config, const std::string& session_program) {
+  using Access = Reach::Access;
+  return {{session_program, Access::Execute},
+          {"/usr/lib", Access::Execute},
+          {"/lib", Access::Execute},
+          {"/lib64", Access::Execute},
+          {"/etc", Access::Read},
+          {config.lease.substr(0, config.lease.rfind('/')), Access::Read}};
+}
+
 Expected<void> serve() {
   const Fd keeper = TRY(adopt(kKeeperPidfd, "keeper"));
   Fd socket = TRY(adopt(kSshdListener, "listener"));
   const Fd host_key = TRY(adopt(kSshdHostKey, "host key"));
-  const Fd config = TRY(adopt(kSshdConfig, "configuration"));
+  const Fd config_file = TRY(adopt(kSshdConfig, "configuration"));
+  SshdConfig config = TRY(read_sshd_config(config_file));
+  const std::string program = TRY(beside_us("mayfly-sshd-session"));
+  TRY(lock_down(confinement::listener(what_stays_in_reach(config, program))));
   TRY(take_numbers());
   // Moved away from the number under which sessions find their connection.
   Fd listening(::fcntl(socket.get(), F_DUPFD_CLOEXEC, kSessionListenerPidfd + 1));
   if (!listening) return failure("move listener", errno);
-  Listener listener =
-      TRY(Listener::make(std::move(listening), TRY(read_sshd_config(config)), TRY(beside_us("mayfly-sshd-session"))));
+  Listener listener = TRY(Listener::make(std::move(listening), std::move(config), program));
   return listener.run(keeper);
 }
 

@@ -2,12 +2,12 @@
 
 namespace mayfly {
 
-Verdict Admission::judge(std::string_view user, Proof proof) {
-  if (admitted_ || exhausted()) return Verdict::Refuse;
-  const Verdict verdict = judged(user, proof);
-  if (verdict != Verdict::Admit) {
+LoginVerdict Admission::judge(std::string_view user, Proof proof) {
+  if (admitted_ || exhausted()) return LoginVerdict::Refuse;
+  const LoginVerdict verdict = judged(user, proof);
+  if (verdict != LoginVerdict::Admit) {
     ++attempts_;
-    return exhausted() ? Verdict::Refuse : verdict;
+    return exhausted() ? LoginVerdict::Refuse : verdict;
   }
   // Name and proof come from one and the same request; nothing of an earlier one counts.
   admitted_ = true;
@@ -15,16 +15,16 @@ Verdict Admission::judge(std::string_view user, Proof proof) {
   return verdict;
 }
 
-Verdict Admission::judged(std::string_view user, Proof proof) const {
-  if (!config_.allows(Access::Open) || !config_.knows_profile(user)) return Verdict::Refuse;
+LoginVerdict Admission::judged(std::string_view user, Proof proof) const {
+  if (!config_.allows(Access::Open) || !config_.knows_profile(user)) return LoginVerdict::Refuse;
   switch (proof) {
     case Proof::None:
     case Proof::Password:
-    case Proof::KeySignature: return Verdict::Admit;
-    case Proof::KeyOffer: return Verdict::GoOn;
-    case Proof::KeyBadSignature: return Verdict::Refuse;
+    case Proof::KeySignature: return LoginVerdict::Admit;
+    case Proof::KeyOffer: return LoginVerdict::GoOn;
+    case Proof::KeyBadSignature: return LoginVerdict::Refuse;
   }
-  return Verdict::Refuse;
+  return LoginVerdict::Refuse;
 }
 
 }  // namespace mayfly

@@ -21,7 +21,7 @@ enum class Proof : unsigned char {
   KeyBadSignature  // ... that is not
 };
 
-enum class Verdict : unsigned char { Refuse, GoOn, Admit };  // GoOn: the offered key would do, sign with it
+enum class LoginVerdict : unsigned char { Refuse, GoOn, Admit };  // GoOn: the offered key would do, sign with it
 
 inline constexpr std::uint32_t kMostAttempts = 6;
 
@@ -30,14 +30,14 @@ class Admission {
   explicit Admission(const SshdConfig& config) : config_(config) {}
 
   // Every refused request counts as an attempt, and so does every offer, so that nobody probes keys for ever.
-  Verdict judge(std::string_view user, Proof proof);
+  LoginVerdict judge(std::string_view user, Proof proof);
 
   [[nodiscard]] bool admitted() const { return admitted_; }
   [[nodiscard]] const std::string& profile() const { return profile_; }  // once admitted
   [[nodiscard]] bool exhausted() const { return !admitted_ && attempts_ >= kMostAttempts; }
 
  private:
-  [[nodiscard]] Verdict judged(std::string_view user, Proof proof) const;
+  [[nodiscard]] LoginVerdict judged(std::string_view user, Proof proof) const;
 
   const SshdConfig& config_;
   std::uint32_t attempts_ = 0;

@@ -160,10 +160,10 @@ void Connection::leave_for(const char* reason) {
   if (leaving_ == nullptr) leaving_ = reason;
 }
 
-Verdict Connection::on_login(std::string_view user, Proof proof) {
+LoginVerdict Connection::on_login(std::string_view user, Proof proof) {
   transport_->note_callback();
-  const Verdict verdict = admission_.judge(user, proof);
-  if (verdict == Verdict::Admit) {
+  const LoginVerdict verdict = admission_.judge(user, proof);
+  if (verdict == LoginVerdict::Admit) {
     owner_ = {admission_.profile(), peer_.text, "anonymous@" + peer_.source};
     deadlines_.admitted();
     deadlines_.used(monotonic_now());

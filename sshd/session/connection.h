@@ -31,7 +31,7 @@ class Connection final : private ServerEvents {
   Expected<void> serve(Fd connection, HostKey key);
 
  private:
-  Verdict on_login(std::string_view user, Proof proof) override;
+  LoginVerdict on_login(std::string_view user, Proof proof) override;
   ssh_channel on_channel_open() override;
   void on_service(std::string_view name) override;
 

@@ -10,6 +10,7 @@
 
 #include "jail/os/log.h"
 #include "jail/wire/startup.h"
+#include "sshd/confinement.h"
 #include "sshd/session/connection.h"
 
 namespace mayfly {
@@ -38,7 +39,6 @@ Expected<void> limit_ourselves() {
 #ifndef __SANITIZE_ADDRESS__  // its shadow memory alone is larger
   TRY(limit(RLIMIT_AS, kAddressSpace, "address space"));
 #endif
-  TRY(limit(RLIMIT_CORE, 0, "core"));  // the host key is in here
   return limit(RLIMIT_NOFILE, kDescriptors, "descriptors");
 }
 
@@ -52,6 +52,8 @@ Expected<void> serve() {
   const Fd config_file = TRY(adopt(kSessionConfig, "configuration"));
   Fd lease = TRY(adopt(kSessionLease, "lease"));
   TRY(limit_ourselves());
+  // Nothing of the peer has been read yet. What libraries read late: OpenSSL its configuration, libc the time zone.
+  TRY(lock_down(confinement::session({{"/etc", Reach::Access::Read}, {"/usr/share/zoneinfo", Reach::Access::Read}})));
   const SshdConfig config = TRY(read_sshd_config(config_file));
   auto peer = peer_of(socket.get());
   if (!peer) return {};  // it left before we came

@@ -6,7 +6,7 @@ namespace {
 
 ServerEvents& events_of(void* userdata) { return *static_cast<ServerEvents*>(userdata); }
 
-int answer(Verdict verdict) { return verdict == Verdict::Refuse ? SSH_AUTH_DENIED : SSH_AUTH_SUCCESS; }
+int answer(LoginVerdict verdict) { return verdict == LoginVerdict::Refuse ? SSH_AUTH_DENIED : SSH_AUTH_SUCCESS; }
 
 int on_none(ssh_session, const char* user, void* userdata) {
   return answer(events_of(userdata).on_login(user, Proof::None));

@@ -51,8 +51,8 @@ Expected<void> Transport::start(Fd connection, HostKey key, ssh_server_callbacks
   (void)key.release();  // the bind owns it now
   if (ssh_bind_accept_fd(bind_, session_, connection.release()) != SSH_OK)
     return failure("accept ssh connection", 0, {}, ssh_get_error(bind_));
-  // The bind has no word for it: without this a client that asks for zlib gets it.
-  if (ssh_options_set(session_, SSH_OPTIONS_COMPRESSION, "no") != SSH_OK)
+  // The bind has no word for it: without this a client that asks for zlib gets it ("no" would only prefer none).
+  if (ssh_options_set(session_, SSH_OPTIONS_COMPRESSION, "none") != SSH_OK)
     return failure("turn off compression", 0, {}, ssh_get_error(session_));
   ssh_set_blocking(session_, 0);
   ssh_set_counters(session_, &sent_, &arrived_);
