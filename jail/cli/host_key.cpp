@@ -38,6 +38,11 @@ Expected<void> wait_for(Child& child) {
   return {};
 }
 
+Expected<void> judge_key(const std::string& key, const std::string& from) {
+  if (key.compare(0, kHeader.size(), kHeader) == 0) return {};
+  return failure("use host key", 0, from, "it is not an OpenSSH private key");
+}
+
 Expected<std::string> generate(const Programs& programs, Privilege privilege) {
   const Fd output(::memfd_create("mayfly-new-host-key", MFD_CLOEXEC));
   if (!output) return failure("make memory for a host key", errno);
@@ -49,8 +54,7 @@ Expected<std::string> generate(const Programs& programs, Privilege privilege) {
   Child child = TRY(Child::start(program));
   TRY(wait_for(child));
   std::string key = TRY(read_whole(output, kMostKeyBytes));
-  if (!key.starts_with(kHeader))
-    return failure("make a host key", 0, {}, "mayfly-sshd did not print an OpenSSH private key");
+  TRY(judge_key(key, "of mayfly-sshd --generate-host-key"));
   return key;
 }
 
@@ -76,7 +80,7 @@ Expected<std::string> read_key(const Fd& file, const std::string& path) {
   if (found.st_uid != ::geteuid() || (found.st_mode & 077) != 0)
     return failure("use host key", 0, path, "other users may read it; make it yours and chmod 600 it, or take it away");
   std::string key = TRY(read_whole(file, kMostKeyBytes));
-  if (!key.starts_with(kHeader)) return failure("use host key", 0, path, "it is not an OpenSSH private key");
+  TRY(judge_key(key, path));
   return key;
 }
 
@@ -84,15 +88,11 @@ Expected<std::string> read_key(const Fd& file, const std::string& path) {
 
 Expected<Fd> load_or_make_host_key(const std::string& state_directory, const Programs& programs, Privilege privilege) {
   const std::string path = state_directory + "/host_key";
-  Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
-  if (!file && errno != ENOENT) return failure("open host key", errno, path);
-  std::string key;
-  if (file) {
-    key = TRY(read_key(file, path));
-  } else {
-    key = TRY(generate(programs, privilege));
-    TRY(write_once(path, key));
-  }
+  const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  if (file) return make_sealed_memfd("mayfly-host-key", TRY(read_key(file, path)));
+  if (errno != ENOENT) return failure("open host key", errno, path);
+  const std::string key = TRY(generate(programs, privilege));
+  TRY(write_once(path, key));
   return make_sealed_memfd("mayfly-host-key", key);
 }
 

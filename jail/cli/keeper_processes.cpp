@@ -8,6 +8,7 @@
 #include "jail/os/clock.h"
 #include "jail/os/log.h"
 #include "jail/os/unix_socket.h"
+#include "jail/spec/ending.h"
 
 namespace mayfly {
 

@@ -12,12 +12,7 @@ namespace {
 
 constexpr std::size_t kWidestCell = 60;
 
-template <typename... Values>
-std::string print(const char* form, Values... values) {
-  std::array<char, 64> text{};
-  std::snprintf(text.data(), text.size(), form, values...);
-  return text.data();
-}
+std::string two_digits(std::uint64_t number) { return (number < 10 ? "0" : "") + std::to_string(number); }
 
 }  // namespace
 
@@ -50,16 +45,17 @@ std::string short_size(std::uint64_t bytes) {
     ++unit;
   }
   const bool is_round = value >= 10 || value == static_cast<double>(static_cast<std::uint64_t>(value));
-  return print(is_round ? "%.0f%s" : "%.1f%s", value, units[unit]);
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.*f%s", is_round ? 0 : 1, value, units[unit]);
+  return text.data();
 }
 
 std::string short_duration(std::uint64_t ms) {
-  using Number = unsigned long long;
-  if (ms < 1000) return print("%llums", Number{ms});
   const std::uint64_t seconds = ms / 1000;
-  if (seconds < 60) return print("%llus", Number{seconds});
-  if (seconds < 3600) return print("%llum%02llus", Number{seconds / 60}, Number{seconds % 60});
-  return print("%lluh%02llum", Number{seconds / 3600}, Number{seconds / 60 % 60});
+  if (seconds == 0) return std::to_string(ms) + "ms";
+  if (seconds < 60) return std::to_string(seconds) + "s";
+  if (seconds < 3600) return std::to_string(seconds / 60) + "m" + two_digits(seconds % 60) + "s";
+  return std::to_string(seconds / 3600) + "h" + two_digits(seconds / 60 % 60) + "m";
 }
 
 }  // namespace mayfly
