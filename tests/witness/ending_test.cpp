@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 #include <chrono>
+#include <cstdlib>
 #include <functional>
 #include <thread>
 
@@ -186,4 +187,23 @@ TEST_CASE("a supervisor that lets go while the peer is still reading does not cu
   jail.control.reset();
   ::usleep(50'000);
   CHECK(read_to_end(jail.peer_out.get()).size() == 65536 + 60000);
+}
+
+TEST_CASE("a peer that takes no byte for a minute is given up; one that takes a little now and then is not") {
+  if (std::getenv("MAYFLY_LONG") == nullptr) return;  // takes its minute
+  Witness witness;
+  Jail jail(witness, Jail::pipes());
+  jail.attach();
+  write_all(jail.program_out.get(), std::string(65536, 'a'));
+  ::usleep(50'000);
+  write_all(jail.program_out.get(), std::string(60000, 'b'));
+  jail.drain();
+  jail.finish("reason");
+  CHECK_FALSE(jail.hear(30'000).has_value());
+  CHECK(read_up_to(jail.peer_out.get(), 8192).size() == 8192);
+  RelayReport report;
+  const double took = seconds_of([&] { report = jail.expect(RelaySays::Delivered, 70'000); });
+  CHECK(took > 58);
+  CHECK(report.error == ETIMEDOUT);
+  CHECK(jail.relay_ends_within(kPatience));
 }
