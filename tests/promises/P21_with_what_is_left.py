@@ -1,0 +1,36 @@
+#!/usr/bin/env python3
+"""P21: without root everything still works with what is left, and says what is missing."""
+from mayfly import Promise, main
+
+ALWAYS = {"network": "none", "filesystem": "ephemeral", "environment": "cleared", "privileges": "none",
+          "syscalls": "seccomp", "time": "supervisor", "output": "witness"}
+
+
+class WithWhatIsLeft(Promise):
+    def test_an_ordinary_user_gets_a_jail_that_says_what_it_lacks(self):
+        result = self.user.result(["true"])
+        self.assertEqual(result["ending"], "exited")
+        for name, value in ALWAYS.items():
+            self.assertEqual(result["controls"][name], value, name)
+        self.assertEqual(result["controls"]["identity"], "user-namespace-shared-uid")
+        self.assertNotIn(result["controls"]["processes"], ("unlimited", "absent"))
+
+    def test_root_gets_uids_of_its_own(self):
+        controls = self.root.result(["true"])["controls"]
+        self.assertEqual(controls["identity"], "user-namespace")
+        for name, value in ALWAYS.items():
+            self.assertEqual(controls[name], value, name)
+
+    def test_a_required_control_that_is_absent_means_no_jail(self):
+        for who in self.everybody():
+            controls = who.result(["true"])["controls"]
+            for name in ("memory", "cpu", "files", "proc"):
+                done = who.run(["echo", "it ran"], "--require", name)
+                absent = controls[name] in ("unlimited", "absent")
+                self.assertEqual(done.returncode, 125 if absent else 0, f"{name}: {controls[name]}")
+                self.assertEqual(b"it ran" in done.stdout, not absent)
+                if absent:
+                    self.assertIn(name.encode(), done.stderr)
+
+
+main()

@@ -1,0 +1,37 @@
+#!/usr/bin/env python3
+"""P31: exit codes 0-255 and every signal are told apart. Here by the command line."""
+import signal
+
+from mayfly import Promise, main
+
+# Signals whose default is not to end the process.
+HARMLESS = {signal.SIGCHLD, signal.SIGCONT, signal.SIGSTOP, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU, signal.SIGURG,
+            signal.SIGWINCH}
+
+
+class Exits(Promise):
+    def test_every_exit_code_arrives(self):
+        for code in range(256):
+            self.assertEqual(self.root.run(["sh", "-c", f"exit {code}"]).returncode, code)
+
+    def test_every_signal_arrives_as_a_signal(self):
+        for number in [s for s in range(1, 32) if s not in HARMLESS] + [34, 64]:
+            # bash -c, because dash has no real-time signals by number.
+            done = self.root.run(["bash", "-c", f"kill -{number} $$; sleep 10"])
+            self.assertEqual(done.returncode, 128 + number)
+            self.assertIn(b"ending=signalled", done.stderr)
+
+    def test_a_program_that_exits_like_a_signal_is_told_apart(self):
+        for who in self.everybody():
+            own = who.result(["sh", "-c", "exit 137"])
+            killed = who.result(["sh", "-c", "kill -9 $$"])
+            self.assertEqual((own["ending"], own["exitCode"], own["signal"]), ("exited", 137, None))
+            self.assertEqual((killed["ending"], killed["exitCode"], killed["signal"]), ("signalled", None, "SIGKILL"))
+
+    def test_a_missing_and_a_closed_program_have_codes_of_their_own(self):
+        for who in self.everybody():
+            self.assertEqual(who.run(["/no/such/program"]).returncode, 127)
+            self.assertEqual(who.run(["/etc/passwd"]).returncode, 126)
+
+
+main()
