@@ -52,7 +52,8 @@ Expected<SshdConfig> decode_sshd_config(std::string_view text) {
   SshdConfig config;
   config.lease = TRY(in.text("lease", 107));  // sun_path, unix(7)
   if (const Json* access = TRY(in.optional_array("access", 8))) config.access = TRY(access_from(*access));
-  if (const Json* names = TRY(in.optional_array("profiles", kMostProfiles))) config.profiles = TRY(profiles_from(*names));
+  if (const Json* names = TRY(in.optional_array("profiles", kMostProfiles)))
+    config.profiles = TRY(profiles_from(*names));
   config.open_on_network = TRY(in.boolean("openOnNetwork", false));
   TRY(in.finish());
   return config;

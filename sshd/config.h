@@ -15,10 +15,10 @@ namespace mayfly {
 enum class Access : unsigned char { Open };
 
 struct SshdConfig {
-  std::string lease;                                     // path of lease.sock
-  std::vector<Access> access = {Access::Open};           // ways in; a login is good when one of them takes it
+  std::string lease;                                      // path of lease.sock
+  std::vector<Access> access = {Access::Open};            // ways in; a login is good when one of them takes it
   std::vector<std::string> profiles = {"run", "python"};  // the user names that exist
-  bool open_on_network = false;                          // `open` also where strangers can reach it
+  bool open_on_network = false;                           // `open` also where strangers can reach it
 
   [[nodiscard]] bool allows(Access way) const;
   [[nodiscard]] bool knows_profile(std::string_view name) const;

@@ -46,7 +46,8 @@ class Listener {
   SshdConfig config_;
   std::string program_;
   EventLoop loop_;
-  Fd spare_;  // given up for a moment when descriptors run out, so that a connection can be refused and not left waiting
+  Fd spare_;  // given up for a moment when descriptors run out, so that a connection can be refused and not left
+              // waiting
   SourceLimits limits_{kMostConnections, kMostPerSource};
   std::unordered_map<int, Session> sessions_;  // by pidfd
   std::uint64_t dropped_ = 0;                  // since the last line about it

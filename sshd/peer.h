@@ -18,7 +18,7 @@ struct Peer {
 
 // Fails for anything but IPv4 and IPv6.
 Expected<Peer> describe(const sockaddr_storage& address);
-Expected<Peer> peer_of(int socket);    // getpeername(2)
-Expected<Peer> bound_to(int socket);   // getsockname(2): loopback = strangers cannot reach it
+Expected<Peer> peer_of(int socket);   // getpeername(2)
+Expected<Peer> bound_to(int socket);  // getsockname(2): loopback = strangers cannot reach it
 
 }  // namespace mayfly

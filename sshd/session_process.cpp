@@ -65,7 +65,8 @@ Expected<SessionProcess> SessionProcess::start(const std::string& program, Fd co
   char* const argv[] = {word, nullptr};
   char* const empty[] = {nullptr};
   pid_t pid = -1;
-  if (const int error = ::posix_spawn(&pid, program.c_str(), &order.actions, &order.attributes, argv, empty); error != 0)
+  if (const int error = ::posix_spawn(&pid, program.c_str(), &order.actions, &order.attributes, argv, empty);
+      error != 0)
     return failure("start session", error, program);
   // It is ours and not reaped yet, so the number cannot have been given to another process.
   auto pidfd = open_pidfd(pid);

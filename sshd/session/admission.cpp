@@ -20,9 +20,12 @@ LoginVerdict Admission::judged(std::string_view user, Proof proof) const {
   switch (proof) {
     case Proof::None:
     case Proof::Password:
-    case Proof::KeySignature: return LoginVerdict::Admit;
-    case Proof::KeyOffer: return LoginVerdict::GoOn;
-    case Proof::KeyBadSignature: return LoginVerdict::Refuse;
+    case Proof::KeySignature:
+      return LoginVerdict::Admit;
+    case Proof::KeyOffer:
+      return LoginVerdict::GoOn;
+    case Proof::KeyBadSignature:
+      return LoginVerdict::Refuse;
   }
   return LoginVerdict::Refuse;
 }

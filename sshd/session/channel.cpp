@@ -74,7 +74,8 @@ Expected<void> Channel::ask(SupervisorClient& client, const SessionOwner& owner)
   return {};
 }
 
-// A word that cannot be sent now is lost like a signal to a busy process; that the supervisor is gone shows when reading.
+// A word that cannot be sent now is lost like a signal to a busy process; that the supervisor is gone shows when
+// reading.
 void Channel::pass_wishes(SupervisorClient& client) {
   Wishes& wishes = port_->wishes();
   if (terminal_ && wishes.resize) (void)client.resize(*run_, *wishes.resize);
@@ -138,7 +139,8 @@ void Channel::end_refused(std::string text) {
 
 void Channel::receive(const FromSupervisor& message) {
   if (phase_ == ChannelPhase::Abandoned) {
-    if (std::holds_alternative<Ended>(message) || std::holds_alternative<Refused>(message)) phase_ = ChannelPhase::Closed;
+    if (std::holds_alternative<Ended>(message) || std::holds_alternative<Refused>(message))
+      phase_ = ChannelPhase::Closed;
     return;
   }
   if (!has_live_run()) return;

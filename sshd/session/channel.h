@@ -48,7 +48,7 @@ class Channel {
   void receive(const FromSupervisor& message);  // one that names our run
   void engine_is_gone();                        // no message will come any more
   void add_interest(std::vector<pollfd>& entries) const;
-  void release() { port_->detach(); }           // only when finished
+  void release() { port_->detach(); }  // only when finished
   void judge_window() { port_->judge_window(); }
   [[nodiscard]] std::optional<Microseconds> stall_deadline() const;
 
@@ -81,10 +81,10 @@ class Channel {
   Outlet out_{Stream::Out};
   Outlet err_{Stream::Err};
   Inlet in_;
-  std::optional<int> exit_status_;         // one of the two once Over
-  std::string exit_signal_;                // without SIG
-  std::string unsaid_;                     // the reason line, in case that no relay says it
-  std::uint64_t delivered_ = 0;            // at progress_at_
+  std::optional<int> exit_status_;           // one of the two once Over
+  std::string exit_signal_;                  // without SIG
+  std::string unsaid_;                       // the reason line, in case that no relay says it
+  std::uint64_t delivered_ = 0;              // at progress_at_
   std::optional<Microseconds> progress_at_;  // while Over: when the peer last took a byte
 };
 

@@ -17,8 +17,8 @@ constexpr int kMostCells = 1000;
 constexpr std::size_t kMostUnread = 2'560'000;
 // Payload of an exec request without its text: type, channel, "exec" and its length, want-reply, length of the text.
 constexpr std::uint64_t kExecRequestBytes = 1 + 4 + 4 + 4 + 1 + 4;
-constexpr std::array kSignalsPassedOn = {SIGABRT, SIGALRM, SIGFPE,  SIGHUP,  SIGINT,  SIGKILL, SIGPIPE, SIGQUIT,
-                                         SIGSEGV, SIGTERM, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT};
+constexpr std::array kSignalsPassedOn = {SIGABRT, SIGALRM, SIGFPE,  SIGHUP,  SIGINT,  SIGKILL, SIGPIPE,
+                                         SIGQUIT, SIGSEGV, SIGTERM, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT};
 
 std::uint16_t clamp_cells(int count, int unknown) {
   if (count == 0) return static_cast<std::uint16_t>(unknown);
@@ -106,7 +106,8 @@ void ChannelPort::stir() {
 int ChannelPort::on_terminal(const char* term, int columns, int rows) {
   stir();
   if (started_ || wishes_.terminal) return 1;
-  wishes_.terminal = TerminalRequest{clamp_size(columns, rows), is_terminfo_name(term) ? std::string(term) : std::string()};
+  wishes_.terminal =
+      TerminalRequest{clamp_size(columns, rows), is_terminfo_name(term) ? std::string(term) : std::string()};
   return 0;
 }
 
@@ -141,9 +142,9 @@ void ChannelPort::on_signal(const char* name) {
 std::string ChannelPort::take_unread() {
   std::string bytes(unread_, '\0');
   unread_ = 0;
-  const int count = bytes.empty() ? 0
-                                  : ssh_channel_read_nonblocking(channel_, bytes.data(),
-                                                                 static_cast<std::uint32_t>(bytes.size()), 0);
+  const int count =
+      bytes.empty() ? 0
+                    : ssh_channel_read_nonblocking(channel_, bytes.data(), static_cast<std::uint32_t>(bytes.size()), 0);
   bytes.resize(count > 0 ? static_cast<std::size_t>(count) : 0);
   return bytes;
 }

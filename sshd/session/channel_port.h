@@ -26,9 +26,9 @@ enum class Stream : unsigned char { Out, Err };
 struct Wishes {
   std::optional<TerminalRequest> terminal;  // pty-req, before the start
   std::optional<Start> start;
-  std::string command;                      // of Start::Command
+  std::string command;  // of Start::Command
   std::optional<TerminalSize> resize;
-  std::bitset<65> signals;                  // by number
+  std::bitset<65> signals;  // by number
 };
 
 // Takes stdin as it arrives, straight out of libssh's buffer.
@@ -53,10 +53,10 @@ class ChannelPort {
   [[nodiscard]] bool has_started() const { return started_; }
   [[nodiscard]] bool peer_ended_input() const { return peer_eof_; }
   [[nodiscard]] bool peer_closed() const { return peer_closed_; }
-  [[nodiscard]] bool flooded() const { return flooded_; }          // the peer ignores our window
+  [[nodiscard]] bool flooded() const { return flooded_; }  // the peer ignores our window
   [[nodiscard]] bool window_shrank() const { return window_shrank_; }
 
-  void attach(StdinSink* sink) { sink_ = sink; }                   // null: keep it with libssh
+  void attach(StdinSink* sink) { sink_ = sink; }  // null: keep it with libssh
   [[nodiscard]] std::size_t unread() const { return unread_; }
   // All of it at once, and not piece by piece: libssh opens the window anew at every read, however much it still holds,
   // so that a slow jail would make its buffer grow without end. So it never holds more than one window.
@@ -67,9 +67,9 @@ class ChannelPort {
   std::size_t write(Stream stream, std::string_view bytes);
   void judge_window();  // after each turn: a window that shrank by itself has overflowed
 
-  void end_with_status(int status);                       // EOF, exit-status, CLOSE
+  void end_with_status(int status);  // EOF, exit-status, CLOSE
   void end_with_signal(const std::string& name_without_sig);
-  void close();                                           // EOF, CLOSE
+  void close();  // EOF, CLOSE
   void detach();
 
  private:

@@ -13,8 +13,8 @@ namespace mayfly {
 
 namespace {
 
-constexpr Milliseconds kFarewell = 2_s;          // for the peer to take what is left
-constexpr int kMostMessagesPerTurn = 64;         // of the supervisor, then everybody else has a turn
+constexpr Milliseconds kFarewell = 2_s;   // for the peer to take what is left
+constexpr int kMostMessagesPerTurn = 64;  // of the supervisor, then everybody else has a turn
 
 RunNumber run_of(const FromSupervisor& message) {
   struct {
@@ -140,7 +140,8 @@ void Connection::drop_finished() {
 }
 
 void Connection::judge_peer() {
-  if (!admission_.admitted() && transport_->packets() > kMostPacketsBeforeLogin) leave_for("too many packets before login");
+  if (!admission_.admitted() && transport_->packets() > kMostPacketsBeforeLogin)
+    leave_for("too many packets before login");
   if (admission_.exhausted()) leave_for("too many attempts to log in");
   for (const auto& channel : channels_)
     if (channel->broke_protocol()) leave_for("window exceeded");
@@ -148,11 +149,17 @@ void Connection::judge_peer() {
 
 void Connection::judge_deadlines() {
   switch (deadlines_.due(monotonic_now())) {
-    case Due::Nothing: return;
-    case Due::Keepalive: return transport_->send_keepalive();
-    case Due::LoginTooSlow: return leave_for("login took too long");
-    case Due::Unused: return leave_for("unused for too long");
-    case Due::PeerSilent: silent_end_ = true; return;
+    case Due::Nothing:
+      return;
+    case Due::Keepalive:
+      return transport_->send_keepalive();
+    case Due::LoginTooSlow:
+      return leave_for("login took too long");
+    case Due::Unused:
+      return leave_for("unused for too long");
+    case Due::PeerSilent:
+      silent_end_ = true;
+      return;
   }
 }
 
@@ -171,7 +178,8 @@ LoginVerdict Connection::on_login(std::string_view user, Proof proof) {
     log_line(Severity::Info, "sshd.login", {{"profile", owner_.profile}, {"peer", peer_.text}});
   }
   if (admission_.exhausted())
-    log_line(Severity::Warning, "sshd.login_refused", {{"user", std::string(user.substr(0, 64))}, {"peer", peer_.text}});
+    log_line(Severity::Warning, "sshd.login_refused",
+             {{"user", std::string(user.substr(0, 64))}, {"peer", peer_.text}});
   return verdict;
 }
 

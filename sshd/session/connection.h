@@ -17,7 +17,7 @@ inline constexpr std::size_t kMostChannels = 10;
 inline constexpr std::uint64_t kMostPacketsBeforeLogin = 256;  // an honest login needs about ten
 
 struct Guardians {
-  Fd keeper;    // pidfds
+  Fd keeper;  // pidfds
   Fd listener;
 };
 
@@ -36,7 +36,7 @@ class Connection final : private ServerEvents {
   void on_service(std::string_view name) override;
 
   void loop();
-  bool wait();                 // false: a guardian is gone
+  bool wait();  // false: a guardian is gone
   void hear_peer();
   void hear_supervisor();
   void deliver(const FromSupervisor& message);
@@ -59,9 +59,9 @@ class Connection final : private ServerEvents {
   std::vector<std::unique_ptr<Channel>> channels_;
   std::vector<pollfd> entries_;
   std::uint64_t packets_heard_ = 0;
-  std::size_t first_ = 0;       // whose turn it is to write first
+  std::size_t first_ = 0;  // whose turn it is to write first
   bool engine_alive_ = true;
-  bool silent_end_ = false;     // the peer is not told why
+  bool silent_end_ = false;  // the peer is not told why
   const char* leaving_ = nullptr;
 };
 

@@ -6,15 +6,14 @@ namespace mayfly {
 
 void Deadlines::heard(Microseconds now) {
   heard_ = now;
-  unanswered_ = 0;
+  asked_ = 0;
 }
 
 Due Deadlines::due(Microseconds now) {
   if (!admitted_) return now >= grace_until_ ? Due::LoginTooSlow : Due::Nothing;
   if (now >= used_ + kUnusedLimit) return Due::Unused;
   if (now < keepalive_at()) return Due::Nothing;
-  if (unanswered_ >= kKeepalivesUnanswered) return Due::PeerSilent;
-  ++unanswered_;
+  if (++asked_ >= kSilentIntervals) return Due::PeerSilent;
   return Due::Keepalive;
 }
 

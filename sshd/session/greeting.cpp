@@ -38,7 +38,8 @@ std::string greeting(const Running& running, LineEnd end) {
   std::string line = "mayfly: jail " + escape(running.id) + ", " + show(limits.wall);
   if (limits.idle.count() != 0) line += " (" + show(limits.idle) + " idle)";
   line += ", " + show(limits.memory) + " memory, " + show(limits.disk) + " disk, " + cpus(limits.cpus) + ", " +
-          std::to_string(limits.processes) + " processes, not recorded; gone when you leave, also when your connection drops";
+          std::to_string(limits.processes) +
+          " processes, not recorded; gone when you leave, also when your connection drops";
   return ended(std::move(line), end);
 }
 

@@ -10,11 +10,11 @@ namespace mayfly {
 
 enum class LineEnd : unsigned char { Plain, Terminal };  // a terminal in raw mode needs CR LF
 
-std::string greeting(const Running& running, LineEnd end);         // a shell on a terminal has started
-std::string queue_notice(const Queued& queued, LineEnd end);       // a run waits
-std::string refusal(const Refused& refused, LineEnd end);          // it will not start
-std::string last_word(const Result& result, LineEnd end);          // the reason line, where no relay could write it
-std::string engine_gone(LineEnd end);                              // the supervisor does not answer any more
+std::string greeting(const Running& running, LineEnd end);    // a shell on a terminal has started
+std::string queue_notice(const Queued& queued, LineEnd end);  // a run waits
+std::string refusal(const Refused& refused, LineEnd end);     // it will not start
+std::string last_word(const Result& result, LineEnd end);     // the reason line, where no relay could write it
+std::string engine_gone(LineEnd end);                         // the supervisor does not answer any more
 
 std::string show(Milliseconds duration);  // "60 min", "10 s", "250 ms"
 std::string show(Bytes bytes);            // "256 MiB", "64 KiB", "100 bytes"

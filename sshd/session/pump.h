@@ -58,8 +58,8 @@ class Inlet final : public StdinSink {
   bool pass_held();
 
   Fd sink_;
-  std::string held_;          // taken from libssh: at most one window
-  std::size_t passed_ = 0;    // how much of it the pipe has
+  std::string held_;        // taken from libssh: at most one window
+  std::size_t passed_ = 0;  // how much of it the pipe has
 };
 
 }  // namespace mayfly

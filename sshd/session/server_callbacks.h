@@ -13,7 +13,7 @@ namespace mayfly {
 class ServerEvents {
  public:
   virtual LoginVerdict on_login(std::string_view user, Proof proof) = 0;
-  virtual ssh_channel on_channel_open() = 0;        // null: refused
+  virtual ssh_channel on_channel_open() = 0;  // null: refused
   virtual void on_service(std::string_view name) = 0;
 
  protected:

@@ -39,13 +39,13 @@ class Transport {
   [[nodiscard]] int descriptor() const { return socket_.get(); }
   [[nodiscard]] short interest() const;  // POLLIN, and POLLOUT while bytes wait
 
-  bool turn();                           // lets libssh read, write and call back; false: the connection is gone
+  bool turn();  // lets libssh read, write and call back; false: the connection is gone
   [[nodiscard]] bool is_open() const;
-  [[nodiscard]] bool clogged() const;    // bytes wait for the peer: take no more from any jail
-  void rearm_quick_acks() const;         // before each wait: the kernel forgets it (tcp(7), TCP_QUICKACK)
+  [[nodiscard]] bool clogged() const;  // bytes wait for the peer: take no more from any jail
+  void rearm_quick_acks() const;       // before each wait: the kernel forgets it (tcp(7), TCP_QUICKACK)
 
   [[nodiscard]] std::uint64_t packets() const { return arrived_.in_packets; }
-  Arrived since_last_look();             // and looks
+  Arrived since_last_look();  // and looks
   void send_keepalive();
 
   // Every callback says so: a write may let libssh read, so that wishes arrive after they were looked for.

@@ -1,0 +1,35 @@
+#include "sshd/session/greeting.h"
+
+#include <catch2/catch.hpp>
+
+using namespace mayfly;
+
+TEST_CASE("the greeting is one line with the jail, its limits and when it goes") {
+  Running running;
+  running.id = "j_abcdefghijklmnopqrstuvwxyz";
+  running.limits = kShellLimits.defaults;
+  CHECK(greeting(running, LineEnd::Terminal) ==
+        "mayfly: jail j_abcdefghijklmnopqrstuvwxyz, 60 min (15 min idle), 256 MiB memory, 64 MiB disk, 1 CPU, "
+        "128 processes, not recorded; gone when you leave, also when your connection drops\r\n");
+}
+
+TEST_CASE("nothing that another names reaches a terminal unescaped", "[P70]") {
+  Refused refused;
+  refused.kind = RefusalKind::QueueFull;
+  refused.field = "a\x1b[2J";
+  refused.text = "b\r\nc\x07";
+  const std::string text = refusal(refused, LineEnd::Plain);
+  CHECK(text.find('\x1b') == std::string::npos);
+  CHECK(text.find('\x07') == std::string::npos);
+  CHECK(text.find('\r') == std::string::npos);
+  CHECK(text.find('\n') == text.size() - 1);
+}
+
+TEST_CASE("numbers are shown in the unit that leaves nothing over") {
+  CHECK(show(60_min) == "60 min");
+  CHECK(show(90_s) == "90 s");
+  CHECK(show(1500_ms) == "1500 ms");
+  CHECK(show(1_gib) == "1 GiB");
+  CHECK(show(Bytes{1536}) == "1536 bytes");
+  CHECK(show(64_kib) == "64 KiB");
+}
