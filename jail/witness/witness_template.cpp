@@ -48,9 +48,8 @@ void ignore_signals() {
 int bound_resources() {
   constexpr rlim_t kDescriptors = 32;      // a relay has 12 and a message 8 more
   constexpr rlim_t kMemory = 32ull << 20;  // text, stack and less than 1 MiB of buffers
-  constexpr rlimit kNoFiles{0, 0};         // writes none; pipes and control files of a cgroup have no size
   constexpr rlimit kFew{kDescriptors, kDescriptors}, kSmall{kMemory, kMemory};
-  if (::setrlimit(RLIMIT_FSIZE, &kNoFiles) != 0 || ::setrlimit(RLIMIT_NOFILE, &kFew) != 0) return errno;
+  if (::setrlimit(RLIMIT_NOFILE, &kFew) != 0) return errno;
 #ifndef __SANITIZE_ADDRESS__  // which maps terabytes
   if (::setrlimit(RLIMIT_AS, &kSmall) != 0) return errno;
 #endif
