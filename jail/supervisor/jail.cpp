@@ -235,6 +235,7 @@ void Jail::judge_gate() {
   }
   controls_ = *measured;
   if (const std::optional<Control> missing = controls_.first_missing(spec_.require)) return end(refused_without(*missing));
+  open_gate();
 }
 
 void Jail::signal(int number) {

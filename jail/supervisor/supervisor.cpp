@@ -89,7 +89,8 @@ void Supervisor::rest_when_full(int listener, const Failure& why) {
 
 void Supervisor::add_front_end(Fd socket, Role role, pid_t pid) {
   const std::uint64_t id = next_connection_++;
-  auto made = std::make_unique<FrontEnd>(loop_, *this, id, role, pid);
+  FrontEndEvents& events = *this;
+  auto made = std::make_unique<FrontEnd>(loop_, events, id, role, pid);
   if (const Expected<void> adopted = made->adopt(std::move(socket)); !adopted) return log_failure("lease.not_adopted", adopted.error());
   front_ends_.emplace(id, std::move(made));
 }
@@ -102,7 +103,8 @@ void Supervisor::accept_operators() {
     const std::optional<Role> role =
         peer ? operator_role(*accepted, *peer, ::geteuid(), host_.operators) : std::nullopt;
     if (!role) continue;
-    auto made = std::make_unique<Operator>(loop_, *this, next_connection_++, *role);
+    OperatorEvents& events = *this;
+    auto made = std::make_unique<Operator>(loop_, events, next_connection_++, *role);
     if (made->adopt(std::move(*accepted))) operators_.emplace(made->id(), std::move(made));
   }
 }

@@ -1,0 +1,70 @@
+// A jail while it runs: the gate opens, the clocks tick, the relay reports.
+#include <algorithm>
+#include <cstring>
+
+#include "jail/os/clock.h"
+#include "jail/os/log.h"
+#include "jail/supervisor/fixed_message.h"
+#include "jail/supervisor/jail.h"
+#include "jail/supervisor/timers.h"
+
+namespace mayfly {
+
+void Jail::open_gate() {
+  GateCommand command;
+  command.order = GateOrder::Open;
+  if (const Expected<void> sent = send_message(gate_.get(), bytes_of(command), {}); !sent)
+    return end(failed_by(sent.error(), Step::Gate));
+  if (!advance(Event::Opened)) return;
+  opened_ = monotonic_now();
+  findings_.metrics.build = opened_ - admitted_;
+  relay_.opened();
+  start_clocks();
+  around_.events.jail_running(*this);
+}
+
+// Idle time is the relay's to tell: it alone sees the peer's bytes.
+void Jail::start_clocks() {
+  stage_timer_.cancel();
+  limit_timer_.set(spec_.limits.wall, [this] { end(ended_as(Ending::TimeLimit)); });
+  check_cpu();
+}
+
+// Looks again at the earliest moment at which the limit could be passed. Where no group can tell, RLIMIT_CPU of each
+// process stands alone.
+void Jail::check_cpu() {
+  const GroupUsage usage = group_.usage();
+  if (!usage.cpu.value) return;
+  const Microseconds left = spec_.limits.cpu_time - *usage.cpu.value;
+  if (left <= Microseconds{0}) return end(ended_as(Ending::CpuLimit));
+  const std::int64_t processors = std::max<std::int64_t>(1, (spec_.limits.cpus.count + 999) / 1000);
+  const Milliseconds earliest{left.count() / processors / 1000};
+  cpu_timer_.set(std::max(earliest, kCpuCheckLeast), [this] { check_cpu(); });
+}
+
+void Jail::relay_says(const RelayReport& report) {
+  switch (report.says) {
+    case RelaySays::Attached:
+      attached_ = true;
+      return judge_gate();
+    case RelaySays::Ceiling:
+      return end(ended_as(Ending::OutputLimit));
+    case RelaySays::Idle:
+      return end(ended_as(Ending::IdleLimit));
+    case RelaySays::Backup:
+      return end(ended_as(Ending::TimeLimit));
+    case RelaySays::PeerGone:
+      return;  // the program meets SIGPIPE; whether its peer is gone as a whole is told by the lease connection
+    case RelaySays::Drained:
+      return drained(report);
+    case RelaySays::Delivered:
+      return leave();
+    case RelaySays::Broken:
+      log_line(Severity::Error, "relay.broken",
+               {{"jail", spec_.id.text()}, {"error", std::to_string(report.error)},
+                {"doing", std::string(report.text, ::strnlen(report.text, sizeof report.text))}});
+      return end(failed_at(Step::MakeStreams, report.error, "the relay of its output failed"));
+  }
+}
+
+}  // namespace mayfly
