@@ -18,9 +18,10 @@ void lower(Inside& in, __rlimit_resource resource, rlim_t soft, rlim_t hard) {
 
 void lower(Inside& in, __rlimit_resource resource, rlim_t both) { lower(in, resource, both, both); }
 
-// As many processors as the share of CPU needs, chosen by slot so that jails spread: a program sees how many it has and
-// starts no more threads, also where no cgroup bounds its share.
+// Where no cgroup bounds the share of CPU: as many processors as it needs, chosen by slot so that jails spread. With a
+// cgroup the quota does it better: a jail tied to a busy processor would wait while another is idle.
 void choose_processors(Inside& in) {
+  if (in.plan.cgroup != CgroupKind::None) return;
   const std::uint32_t wanted = (in.plan.milli_cpus + 999) / 1000;
   if (wanted >= in.host.processor_count) return;
   cpu_set_t chosen;
@@ -39,7 +40,7 @@ void set_limits(Inside& in) {
   lower(in, RLIMIT_CORE, 1);  // 0 would still start a core pattern's pipe handler on the host (core(5)); 1 does not
   lower(in, RLIMIT_NOFILE, plan.open_files);
   lower(in, RLIMIT_NPROC, plan.processes);
-  lower(in, RLIMIT_FSIZE, plan.disk_bytes);
+  lower(in, RLIMIT_FSIZE, plan.disk_bytes + 4096);  // behind the tmpfs, so that a full disk is ENOSPC and not SIGXFSZ
   lower(in, RLIMIT_MSGQUEUE, 819'200);  // the kernel's default: nine queues of default size; charged to the cgroup too
   lower(in, RLIMIT_SIGPENDING, 1024);   // queued signals and POSIX timers, counted per uid
   lower(in, RLIMIT_MEMLOCK, 65'536);

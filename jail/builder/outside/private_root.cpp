@@ -44,7 +44,7 @@ Expected<Fd> make_root_tmpfs() {
 Expected<void> make_layout(int root) {
   for (const char* path : {"trees", "proc", "jail", "empty"})
     if (::mkdirat(root, path, 0755) != 0) return failure("make directory of the builder's root", errno, path);
-  if (::mkdirat(root, "empty/directory", 0) != 0) return failure("make empty directory", errno);
+  if (::mkdirat(root, "empty/directory", 0555) != 0) return failure("make empty directory", errno);
   const Fd file(::openat(root, "empty/file", O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0));
   if (!file) return failure("make empty file", errno);
   return {};

@@ -7,7 +7,8 @@
 //   ... prepare trees below root.directory() ...
 //   TRY(root.enter());                                      the host's tree is gone
 // Layout: /trees/<row>/<name>, /proc (of an empty pid namespace), /jail (where each jail mounts its root),
-// /empty/directory and /empty/file (mode 000: what masks are made of).
+// /empty/directory (mode 555: a hidden directory of PATH must look empty, not forbidden, or a missing command would be
+// "Permission denied") and /empty/file (mode 000): what masks are made of.
 #pragma once
 
 #include "jail/builder/host_facts.h"

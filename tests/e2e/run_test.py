@@ -1,0 +1,136 @@
+"""`mayfly run` as root and as an ordinary user: exit codes, limits by name, honest controls, nothing left behind."""
+import json
+import os
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from harness import BIN, cgroups_left, processes_with, run_tests  # noqa: E402
+
+ORDINARY = 65433  # a uid that nothing else uses
+USERS = {"root": [], "ordinary": ["/usr/bin/setpriv", f"--reuid={ORDINARY}", f"--regid={ORDINARY}", "--clear-groups", "--inh-caps=-all",
+                                  "--bounding-set=-all"]}
+if os.geteuid() != 0:
+    USERS = {"ordinary": []}
+    print("mayfly-skip: the root variant needs root")
+if not os.path.isdir(f"/tmp/mayfly-test-{ORDINARY}") and os.geteuid() == 0:
+    os.makedirs(f"/tmp/mayfly-test-{ORDINARY}", mode=0o700)
+    os.chown(f"/tmp/mayfly-test-{ORDINARY}", ORDINARY, ORDINARY)
+
+
+def run(user, *words, **options):
+    prefix = USERS[user]
+    environment = {"PATH": "/usr/bin:/bin", "SECRET": "not for jails"}
+    environment["HOME"] = f"/tmp/mayfly-test-{ORDINARY}" if prefix else "/root"
+    # Programs of ours must be reachable by an ordinary user wherever the build tree lies: by descriptor.
+    return subprocess.run([*prefix, f"{BIN}/mayfly", "run", *words], capture_output=True, timeout=120, env=environment, cwd="/",
+                          **({"stdin": subprocess.DEVNULL} | options))
+
+
+def each_user(test):
+    def all_users():
+        for user in USERS:
+            test(user)
+        assert not cgroups_left(), cgroups_left()
+    all_users.__name__ = test.__name__
+    return all_users
+
+
+@each_user
+def test_the_program_s_exit_code_is_ours(user):
+    for code in (0, 1, 7, 124, 125, 126, 127, 137, 255):
+        done = run(user, "--", "sh", "-c", f"exit {code}")
+        assert (done.returncode, done.stdout, done.stderr) == (code, b"", b""), (user, done)
+
+
+@each_user
+def test_a_signal_is_told_apart_from_a_code(user):
+    done = run(user, "--", "sh", "-c", "kill -KILL $$")
+    assert done.returncode == 137 and b"ending=signalled signal=SIGKILL" in done.stderr, (user, done)
+
+
+@each_user
+def test_a_missing_and_a_non_executable_program_have_codes_of_their_own(user):
+    missing, text = run(user, "--", "no-such-program"), run(user, "--", "/etc/passwd")
+    assert (missing.returncode, text.returncode) == (127, 126), (user, missing, text)
+    assert b"ending=failed" in missing.stderr
+
+
+@each_user
+def test_stdin_stdout_and_stderr_pass_through(user):
+    done = run(user, "--", "sh", "-c", "cat; echo err >&2", stdin=None, input=b"\x00\xffin")
+    assert (done.stdout, done.stderr, done.returncode) == (b"\x00\xffin", b"err\n", 0), (user, done)
+
+
+@each_user
+def test_the_wall_limit_ends_it_in_about_its_time(user):
+    begin = time.monotonic()
+    done = run(user, "--time", "1s", "--", "sleep", "60")
+    assert done.returncode == 124 and b"ending=time-limit" in done.stderr, (user, done)
+    assert 0.9 < time.monotonic() - begin < 6
+
+
+@each_user
+def test_the_environment_holds_four_names_at_most(user):
+    done = run(user, "--", "env")
+    assert sorted(line.split(b"=")[0] for line in done.stdout.splitlines()) == [b"HOME", b"LANG", b"PATH"], (user, done)
+
+
+@each_user
+def test_controls_are_reported_as_they_are(user):
+    answer = json.loads(run(user, "--json", "--", "true").stdout)
+    controls = answer["controls"]
+    assert controls["network"] == "none" and controls["filesystem"] == "ephemeral" and controls["environment"] == "cleared"
+    assert controls["syscalls"] == "seccomp" and controls["privileges"] == "none", controls
+    if user == "ordinary":
+        assert controls["identity"] == "user-namespace-shared-uid", controls
+        if controls["memory"] == "unlimited":
+            refused = run(user, "--require", "memory", "--", "echo", "ran")
+            assert refused.returncode == 125 and refused.stdout == b"" and b"memory" in refused.stderr, refused
+            assert controls["processes"] == "rlimit", controls
+    else:
+        assert controls["identity"] == "user-namespace", controls
+
+
+def test_memory_is_told_apart_from_a_plain_kill():
+    if "root" not in USERS:
+        print("mayfly-skip: needs a memory cgroup, so root")
+        return
+    done = run("root", "--memory", "64M", "--", "python3", "-c", "x=bytearray(10**9)")
+    assert done.returncode == 137 and b"ending=memory-limit" in done.stderr, done
+
+
+@each_user
+def test_a_fork_bomb_ends_as_its_limits_say(user):
+    marker = "5772156"
+    done = run(user, "--time", "2s", "--json", "--", "sh", "-c", f"f() {{ f | f & }}; f 2>/dev/null; exec sleep {marker}")
+    answer = json.loads(done.stdout)
+    assert answer["ending"] == "time-limit" and not processes_with(marker), (user, answer)
+    if answer["controls"]["processes"].startswith("cgroup"):
+        assert "processes" in answer["limitsReached"], answer
+
+
+@each_user
+def test_a_disk_filler_meets_a_full_disk(user):
+    done = run(user, "--json", "--disk", "8M", "--", "sh", "-c", "dd if=/dev/zero of=/tmp/x bs=64k 2>&1 | tail -c 300; true")
+    answer = json.loads(done.stdout)
+    assert "No space left" in answer["stdout"] and "disk" in answer["limitsReached"], (user, answer)
+
+
+@each_user
+def test_an_output_flood_is_cut_visibly(user):
+    answer = json.loads(run(user, "--json", "--time", "20s", "--", "sh", "-c", "yes | head -c 20000000").stdout)
+    assert answer["truncated"]["stdout"] and answer["bytes"]["stdout"] == 20000000, (user, answer["bytes"])
+    assert answer["tail"]["stdout"].endswith("y\n") and answer["ending"] == "exited"
+
+
+@each_user
+def test_bad_options_name_themselves_and_start_nothing(user):
+    for words in (["--memory", "12parsecs"], ["--time", "-1s"], ["--cpus", "nan"], ["--require", "walls"], ["--profile", "root"]):
+        done = run(user, *words, "--", "echo", "ran")
+        assert done.returncode == 125 and done.stdout == b"" and done.stderr.startswith(b"mayfly: "), (user, words, done)
+
+
+if __name__ == "__main__":
+    run_tests(sys.modules[__name__])
