@@ -39,6 +39,10 @@ struct GroupLimits {
   MilliCpus cpus;
   friend bool operator==(const GroupLimits&, const GroupLimits&) = default;
 };
+// RLIMIT_NPROC where a group counts processes too: forks that are under way count there already, so that at the same
+// number a storm of them would meet the rlimit first, and the limit that was reached could not be told.
+constexpr std::uint32_t rlimit_behind_group(std::uint32_t processes) { return 2 * processes; }
+
 inline GroupLimits group_limits(const Limits& limits) { return {limits.memory, limits.processes, limits.cpus}; }
 
 // What runs now. A value is missing, with the reason, where the controller is.

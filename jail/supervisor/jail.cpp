@@ -79,6 +79,8 @@ Expected<void> Jail::order_build(Fd gate, Fd stream) {
   Plan plan;
   const PlanPlace place{*slot_, 0, group_.kind(), group_.attach_fds().size(), peer_.payload_bytes};
   TRY(make_plan(spec_, place, plan));
+  if (around_.groups.controller(Control::Processes).expected != Measured::Rlimit)
+    plan.processes = rlimit_behind_group(spec_.limits.processes);
   std::vector<int> fds{gate.get(), stream.get()};
   if (peer_.payload) fds.push_back(peer_.payload.get());
   fds.insert(fds.end(), group_.attach_fds().begin(), group_.attach_fds().end());

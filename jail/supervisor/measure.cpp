@@ -120,19 +120,20 @@ Expected<Measured> group_word(Control control, LimitState state, const JailCgrou
 }
 
 // The rlimits that inside sets: open files always, processes where no cgroup counts them.
-Expected<Measured> measure_rlimits(ProcDirectory& proc, const Limits& limits) {
+Expected<Measured> measure_rlimits(ProcDirectory& proc, const Limits& limits, LimitState counted) {
   const std::string_view text = TRY(proc.read("limits"));
   const auto files = find_limit(text, "Max open files");
   if (!files || files->hard > limits.open_files) return wrong(Control::Processes, "the limit of open files is not set");
   const auto processes = find_limit(text, "Max processes");
-  if (!processes || processes->hard > limits.processes)
-    return wrong(Control::Processes, "RLIMIT_NPROC is above " + std::to_string(limits.processes));
+  const std::uint64_t most = counted == LimitState::NoController ? limits.processes : rlimit_behind_group(limits.processes);
+  if (!processes || processes->hard > most)
+    return wrong(Control::Processes, "RLIMIT_NPROC is above " + std::to_string(most));
   return Measured::Rlimit;
 }
 
 Expected<void> measure_groups(ProcDirectory& proc, const GateFacts& facts, Controls& controls) {
-  const Measured rlimit = TRY(measure_rlimits(proc, facts.spec.limits));
   const GroupMeasured found = facts.group.measure(TRY(proc.read("cgroup")));
+  const Measured rlimit = TRY(measure_rlimits(proc, facts.spec.limits, found.processes));
   const auto set = [&](Control control, LimitState state, Measured otherwise) -> Expected<void> {
     controls.set(control, TRY(group_word(control, state, facts.group, found.disagreement, otherwise)));
     return {};
