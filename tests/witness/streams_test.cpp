@@ -166,7 +166,7 @@ TEST_CASE("a reader that takes nothing stops the program, costs no memory and no
   const double before = cpu_seconds(relay);
   ::usleep(500'000);
   CHECK(cpu_seconds(relay) - before <= 0.05);
-  CHECK(memory_kib(relay) < 1024);
+  CHECK(memory_kib(relay) < kMostMemoryKib);
   // And nothing is lost.
   CHECK(read_up_to(jail.peer_out.get(), taken) == std::string(taken, 'z'));
 }
@@ -192,7 +192,7 @@ TEST_CASE("a slow reader gets everything while the relay's memory stays flat") {
   }
   program.join();
   CHECK(received == sent);
-  CHECK(most < 1024);
+  CHECK(most < kMostMemoryKib);
 }
 
 TEST_CASE("a peer that closes one sink breaks that pipe for the program; closing all of them is reported once") {
