@@ -75,7 +75,8 @@ asio::awaitable<bool> write_reply(Wire& wire, const Reply& reply, const Heading&
   }
   std::string bytes = render(answer, heading.version, heading.next, extra);
   if (!heading.is_head) bytes += answer.body;
-  co_return co_await write_all(wire, std::move(bytes));
+  const bool written = co_await write_all(wire, std::move(bytes));
+  co_return written;
 }
 
 // FIN, RST or an error of the socket. Unread bytes (a pipelined request) hide neither: the TCP state tells.
@@ -146,17 +147,20 @@ bool is_farewell(const ErrorCode& error) {
 
 asio::awaitable<bool> read_body(Wire& wire, Parser& parser, ErrorCode& error) {
   wire.stream.expires_after(kBodyTime);
-  if (parser.get().find(http::field::expect) != parser.get().end() && !parser.is_done())
-    if (!co_await write_all(wire, "HTTP/1.1 100 Continue\r\n\r\n")) co_return false;
+  if (parser.get().find(http::field::expect) != parser.get().end() && !parser.is_done()) {
+    const bool written = co_await write_all(wire, "HTTP/1.1 100 Continue\r\n\r\n");
+    if (!written) co_return false;
+  }
   wire.stream.expires_after(kBodyTime);
   co_await http::async_read(wire.stream, wire.buffer, parser, quiet(error));
   co_return !error;
 }
 
-asio::awaitable<Next> refuse(Wire& wire, const Problem& problem, const std::string& allow) {
+asio::awaitable<void> refuse(Wire& wire, Problem problem, std::string allow = {}) {
   Heading heading;
   const std::string extra = allow.empty() ? "" : "Allow: " + allow + "\r\n";
-  const bool written = co_await write_reply(wire, problem, heading, extra);
+  const Reply reply = std::move(problem);
+  const bool written = co_await write_reply(wire, reply, heading, extra);
   if (written) {
     // Let the answer arrive before the unread rest of the request turns the close into a reset (RFC 9112 9.6).
     ErrorCode error;
@@ -165,7 +169,6 @@ asio::awaitable<Next> refuse(Wire& wire, const Problem& problem, const std::stri
     wire.stream.expires_after(std::chrono::seconds(1));
     for (int i = 0; i < 64 && !error; ++i) co_await wire.stream.async_read_some(asio::buffer(scrap), quiet(error));
   }
-  co_return Next::Close;
 }
 
 asio::awaitable<Next> serve_one(Wire& wire, Service& service, std::chrono::seconds patience) {
@@ -177,26 +180,35 @@ asio::awaitable<Next> serve_one(Wire& wire, Service& service, std::chrono::secon
   if (wire.buffer.size() == 0) {
     // The first byte may take its time on a kept connection; from then on the header has kHeaderTime.
     const auto room = wire.buffer.prepare(4096);
-    wire.buffer.commit(co_await wire.stream.async_read_some(room, quiet(error)));
+    const std::size_t count = co_await wire.stream.async_read_some(room, quiet(error));
+    wire.buffer.commit(count);
     if (error) co_return Next::Close;
   }
   wire.stream.expires_after(kHeaderTime);
   co_await http::async_read_header(wire.stream, wire.buffer, parser, quiet(error));
-  if (error) co_return is_farewell(error) ? Next::Close : co_await refuse(wire, problem_of(error), "");
+  if (is_farewell(error)) co_return Next::Close;
+  if (error) {
+    co_await refuse(wire, problem_of(error));
+    co_return Next::Close;
+  }
   const auto target = parser.get().target();
   const Found found = find_route(parser.get().method(), {target.data(), target.size()});
-  if (const auto problem = judge_header(parser, service, found)) co_return co_await refuse(wire, *problem, found.allow);
-  if (!co_await read_body(wire, parser, error)) {
-    if (!error || is_farewell(error)) co_return Next::Close;
-    co_return co_await refuse(wire, problem_of(error), "");
+  if (const auto problem = judge_header(parser, service, found)) {
+    co_await refuse(wire, *problem, found.allow);
+    co_return Next::Close;
+  }
+  const bool whole = co_await read_body(wire, parser, error);
+  if (!whole) {
+    if (error && !is_farewell(error)) co_await refuse(wire, problem_of(error));
+    co_return Next::Close;
   }
   auto message = parser.release();
   Heading heading{message.version(), message.method() == http::verb::head, message.keep_alive() ? Next::KeepAlive : Next::Close};
   Call call{std::move(message.body()), wire.peer, wire.source, nullptr};
   wire.stream.expires_never();
   const Reply reply = co_await answer_call(wire, service, found.route, call);
-  if (!co_await write_reply(wire, reply, heading, "")) co_return Next::Close;
-  co_return heading.next;
+  const bool written = co_await write_reply(wire, reply, heading, "");
+  co_return written ? heading.next : Next::Close;
 }
 
 }  // namespace
@@ -210,7 +222,11 @@ asio::awaitable<void> serve_connection(asio::ip::tcp::socket socket, std::shared
   wire.source = remote.address().to_string();
   wire.peer = (remote.address().is_v6() ? "[" + wire.source + "]" : wire.source) + ":" + std::to_string(remote.port());
   std::chrono::seconds patience = kHeaderTime;
-  while (co_await serve_one(wire, *service, patience) == Next::KeepAlive) patience = kIdleTime;
+  for (;;) {
+    const Next next = co_await serve_one(wire, *service, patience);
+    if (next == Next::Close) break;
+    patience = kIdleTime;
+  }
   wire.stream.socket().shutdown(asio::ip::tcp::socket::shutdown_both, error);
 }
 
