@@ -15,6 +15,7 @@ import tempfile
 import unittest
 
 BIN = os.environ.get("MAYFLY_BIN", "")
+PROGRAMS = ("mayfly", "mayfly-supervisor", "mayfly-builder", "mayfly-witness")
 ORDINARY_UID = 61234  # nobody's on a Debian system
 PATIENCE = 60         # seconds; far more than any of these runs takes
 SKIPPED = 77
@@ -61,9 +62,8 @@ class Promise(unittest.TestCase):
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
         os.chmod(folder, 0o755)
         os.makedirs(os.path.join(folder, "bin"))
-        for name in os.listdir(BIN):
-            if name.startswith("mayfly") and os.path.isfile(os.path.join(BIN, name)):
-                shutil.copy(os.path.join(BIN, name), os.path.join(folder, "bin"))
+        for name in PROGRAMS:
+            shutil.copy(os.path.join(BIN, name), os.path.join(folder, "bin"))
         cls.root = Caller(folder, 0)
         cls.user = Caller(folder, ORDINARY_UID)
 

@@ -9,7 +9,7 @@ PACKAGES = ("coreutils", "dash", "bash", "util-linux", "mount", "sed", "grep", "
             "python3.11-minimal", "libc-bin", "debianutils", "hostname", "login", "passwd")
 PYTHON = "/usr/lib/python3.11"
 PYTHON_LEFT_OUT = ("test", "idlelib", "tkinter", "lib2to3", "ensurepip", "distutils", "turtledemo", "pydoc_data",
-                   "__pycache__", "dist-packages", "unittest", "turtle.py")
+                   "__pycache__", "dist-packages", "turtle.py")
 ETC = {
     "passwd": "root:x:0:0:root:/root:/bin/sh\nuser:x:1000:1000::/home/user:/bin/sh\nnobody:x:65534:65534::/:/bin/false\n",
     "group": "root:x:0:\ntty:x:5:\nuser:x:1000:\nnogroup:x:65534:\n",
