@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "jail/cli/command.h"
+#include "jail/spec/escape.h"
 
 namespace mayfly {
 
@@ -47,6 +48,15 @@ int usage_status(const CLI::App& app) {
   return kUsageError;
 }
 
+std::string advice(const CLI::App& app) {
+  for (const CLI::App* chosen : app.get_subcommands()) {
+    if (chosen->get_name() == "run" && !chosen->remaining().empty())
+      return "write -- before the command, as in mayfly run -- ls -l";
+    return "see mayfly " + chosen->get_name() + " --help";
+  }
+  return "see mayfly --help";
+}
+
 int run_command_line(std::vector<std::string> words) {
   CLI::App app("Every session and every run gets a brand-new jail, and the jail is gone afterwards.", "mayfly");
   Command command;
@@ -56,12 +66,16 @@ int run_command_line(std::vector<std::string> words) {
   words.erase(dashes, words.end());
   describe(app);
   add_commands(app, command);
+  if (!words.empty() && !words.front().starts_with("-") && app.get_subcommand_no_throw(words.front()) == nullptr) {
+    print_error("read the command line: no command is called \"" + escape(words.front(), 40) + "\": see mayfly --help");
+    return kUsageError;
+  }
   std::reverse(words.begin(), words.end());  // CLI11 wants them so
   try {
     app.parse(std::move(words));
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
-    print_error(std::string("read the command line: ") + error.what() + ": see mayfly --help");
+    print_error(std::string("read the command line: ") + error.what() + ": " + advice(app));
     return usage_status(app);
   }
   if (command.words_were_given && !app.got_subcommand("run")) {

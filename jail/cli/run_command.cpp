@@ -13,11 +13,29 @@ namespace mayfly {
 
 namespace {
 
+// Fields of a request as the command line names them.
+constexpr std::pair<std::string_view, std::string_view> kOptionNames[] = {{"limits.wallMs", "--time"},
+                                                                          {"limits.cpuMs", "--cpu-time"},
+                                                                          {"limits.memoryBytes", "--memory"},
+                                                                          {"limits.processes", "--processes"},
+                                                                          {"limits.cpus", "--cpus"},
+                                                                          {"limits.diskBytes", "--disk"},
+                                                                          {"profile", "--profile"},
+                                                                          {"language", "--language"},
+                                                                          {"code", "--code"},
+                                                                          {"args", "what stands after --"}};
+
+std::string option_name(const std::string& field) {
+  for (const auto& [known, option] : kOptionNames)
+    if (known == field) return std::string(option);
+  return field;
+}
+
 Result result_of(const Refused& refused, const Request& request) {
   Result result;
-  result.id = refused.id;
+  result.id = refused.id.empty() ? "-" : refused.id;  // refused before it had a name
   result.ending = Ending::Refused;
-  result.text = refused.field.empty() ? refused.text : refused.field + ": " + refused.text;
+  result.text = refused.field.empty() ? refused.text : option_name(refused.field) + ": " + refused.text;
   result.profile = request.profile;
   result.language = request.language;
   return result;

@@ -10,7 +10,8 @@ using namespace mayfly;
 namespace {
 
 BindTable table_of(UsrLocal usr_local) {
-  const auto table = make_bind_table({Privilege::Root, 1'900'000'000, MadeAhead::Yes, usr_local}, Programs::in("/nonexistent"));
+  const auto table =
+      make_bind_table({Privilege::Root, 1'900'000'000, MadeAhead::Yes, usr_local}, Programs::in("/nonexistent"));
   REQUIRE(table);
   return *table;
 }
@@ -37,7 +38,8 @@ TEST_CASE("row 0 binds /usr to usr and hides /usr/local unless it is configured"
 }
 
 TEST_CASE("our own installed programs are hidden as a whole directory") {
-  const auto table = make_bind_table({Privilege::Rootless, 0, MadeAhead::No, UsrLocal::Shown}, Programs::in("/usr/libexec/mayfly"));
+  const auto table =
+      make_bind_table({Privilege::Rootless, 0, MadeAhead::No, UsrLocal::Shown}, Programs::in("/usr/libexec/mayfly"));
   REQUIRE(table);
   CHECK(hides(*table, "usr/libexec/mayfly"));
   CHECK(table->rootless == 1);

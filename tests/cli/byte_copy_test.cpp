@@ -1,9 +1,9 @@
 #include "jail/cli/byte_copy.h"
 
-#include <catch2/catch.hpp>
-#include <csignal>
 #include <fcntl.h>
 #include <unistd.h>
+#include <catch2/catch.hpp>
+#include <csignal>
 
 #include "jail/os/fd.h"
 
@@ -21,7 +21,9 @@ struct Pipe {
   }
 };
 
-void put(const Fd& fd, std::string_view text) { REQUIRE(::write(fd.get(), text.data(), text.size()) == ssize_t(text.size())); }
+void put(const Fd& fd, std::string_view text) {
+  REQUIRE(::write(fd.get(), text.data(), text.size()) == ssize_t(text.size()));
+}
 
 }  // namespace
 

@@ -62,8 +62,8 @@ TEST_CASE("the commented configuration says exactly what is built in") {
 }
 
 TEST_CASE("the commented configuration shows every key that is known") {
-  // Taking any key out must not make the rest invalid, and every key that the reader knows is in the file: a reader that
-  // meets an unknown key lists the known ones.
+  // Taking any key out must not make the rest invalid, and every key that the reader knows is in the file: a reader
+  // that meets an unknown key lists the known ones.
   const std::string file = file_of_the_project("etc/mayfly.jsonc");
   for (const char* part : {"", "listen", "access", "host", "principals", "log"}) {
     const std::string text = *part == 0 ? std::string("{\"?\": 1}") : "{\"" + std::string(part) + "\": {\"?\": 1}}";

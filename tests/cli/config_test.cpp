@@ -32,7 +32,8 @@ TEST_CASE("an empty object is the built-in defaults") {
 }
 
 TEST_CASE("comments are allowed and do not shift the line that a mistake is on") {
-  const std::string message = refusal("// first\n{\n  /* two\n     lines */\n  \"listen\": {\n    \"shh\": \"off\"\n  }\n}\n");
+  const std::string message =
+      refusal("// first\n{\n  /* two\n     lines */\n  \"listen\": {\n    \"shh\": \"off\"\n  }\n}\n");
   CHECK(has(message, "mayfly.jsonc:6"));
   CHECK(has(message, "listen.shh"));
   CHECK(has(message, "unknown key"));
@@ -45,7 +46,8 @@ TEST_CASE("an absurd number names file, line, key and the allowed range") {
   CHECK(has(message, "limits.api.defaults.wallMs"));
   CHECK(has(message, "allowed 10.."));
   CHECK(has(message, "got 0"));
-  CHECK(has(refusal("{\"limits\": {\"exec\": {\"ceilings\": {\"memoryBytes\": -1}}}}"), "limits.exec.ceilings.memoryBytes"));
+  CHECK(has(refusal("{\"limits\": {\"exec\": {\"ceilings\": {\"memoryBytes\": -1}}}}"),
+            "limits.exec.ceilings.memoryBytes"));
   CHECK(has(refusal("{\"limits\": {\"api\": {\"defaults\": {\"cpus\": 1e30}}}}"), "limits.api.defaults.cpus"));
   CHECK(has(refusal("{\"principals\": {\"live\": 1.5}}"), "principals.live"));
   CHECK(has(refusal("{\"principals\": {\"live\": \"many\"}}"), "a whole number"));
@@ -101,7 +103,8 @@ TEST_CASE("require takes the names of controls and nothing else") {
 }
 
 TEST_CASE("profiles are added beside the built-in ones") {
-  const auto settings = settings_of("{\"profiles\": {\"bash\": {\"shell\": [\"/bin/bash\"]}, \"py\": {\"language\": \"python\"}}}");
+  const auto settings =
+      settings_of("{\"profiles\": {\"bash\": {\"shell\": [\"/bin/bash\"]}, \"py\": {\"language\": \"python\"}}}");
   REQUIRE(settings);
   CHECK(settings->policy.catalogue.profile("bash")->shell.at(0) == "/bin/bash");
   CHECK(settings->policy.catalogue.profile("py")->language == "python");

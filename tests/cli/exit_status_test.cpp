@@ -42,8 +42,8 @@ TEST_CASE("limits and everything that is not the program's doing have statuses o
   CHECK(exit_status(ended(Ending::CpuLimit)) == 124);
   CHECK(exit_status(ended(Ending::IdleLimit)) == 124);
   CHECK(exit_status(ended(Ending::MemoryLimit)) == 137);
-  for (const Ending ending : {Ending::OutputLimit, Ending::Cancelled, Ending::Disconnected, Ending::Killed, Ending::Shutdown,
-                              Ending::Refused, Ending::Failed, Ending::Lost})
+  for (const Ending ending : {Ending::OutputLimit, Ending::Cancelled, Ending::Disconnected, Ending::Killed,
+                              Ending::Shutdown, Ending::Refused, Ending::Failed, Ending::Lost})
     CHECK(exit_status(ended(ending)) == 125);
 }
 

@@ -1,10 +1,10 @@
 #include "jail/cli/instance.h"
 
+#include <sys/wait.h>
+#include <unistd.h>
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "jail/cli/paths.h"
 #include "tests/cli/temporary_directory.h"

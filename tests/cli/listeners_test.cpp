@@ -1,8 +1,8 @@
 #include "jail/cli/listeners.h"
 
-#include <catch2/catch.hpp>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <catch2/catch.hpp>
 
 #include "jail/os/unix_socket.h"
 #include "tests/cli/temporary_directory.h"
@@ -18,8 +18,8 @@ TEST_CASE("addresses are numbers with a port, and loopback is known as such") {
   CHECK_FALSE(parse_address("0.0.0.0:80")->is_loopback);
   CHECK_FALSE(parse_address("*:80")->is_loopback);
   CHECK_FALSE(parse_address("192.0.2.1:80")->is_loopback);
-  for (const char* text : {"", "2222", ":2222", "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:-1", "127.0.0.1:22x", "host.example:22",
-                           "127.0.0.1"})
+  for (const char* text : {"", "2222", ":2222", "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:-1", "127.0.0.1:22x",
+                           "host.example:22", "127.0.0.1"})
     CHECK_FALSE(parse_address(text));
 }
 

@@ -1,8 +1,8 @@
 #include "jail/cli/uid_blocks.h"
 
-#include <catch2/catch.hpp>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <catch2/catch.hpp>
 
 #include <optional>
 

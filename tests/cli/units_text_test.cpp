@@ -23,7 +23,8 @@ TEST_CASE("durations are seconds unless they say otherwise") {
 }
 
 TEST_CASE("what is no number, no unit or no sense is refused with the forms that are understood") {
-  for (const char* text : {"", "M", "ten", "-1", "1e9", "1..5", "5x", "1 G", "nan", "inf", "0x10", "99999999999999999999T"}) {
+  for (const char* text :
+       {"", "M", "ten", "-1", "1e9", "1..5", "5x", "1 G", "nan", "inf", "0x10", "99999999999999999999T"}) {
     INFO(text);
     const auto size = parse_size(text);
     REQUIRE_FALSE(size);
