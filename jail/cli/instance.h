@@ -31,8 +31,8 @@ class Instance {
   Fd lock_;
 };
 
-// Takes away what dead instances have left in the runtime directory (lock files, sockets). The cgroups of such an
-// instance are the supervisor's to remove; it knows them by their names.
+// Takes away the sockets that dead instances have left in the runtime directory. Their cgroups, and then the lock files
+// that name these, are the supervisor's to remove (supervisor/stale.h).
 void sweep_instances(const std::string& runtime_directory);
 
 class StateLock {

@@ -10,6 +10,7 @@
 
 #include "jail/cli/bind_rows.h"
 #include "jail/cli/host_key.h"
+#include "jail/os/clock.h"
 #include "jail/os/log.h"
 #include "jail/os/memfd.h"
 #include "jail/wire/supervisor_config.h"
@@ -17,6 +18,9 @@
 namespace mayfly {
 
 namespace {
+
+// timeout(1) and some terminals deliver one request twice, to the process and to its group.
+constexpr Milliseconds kSameRequest = 500_ms;
 
 Expected<TcpAddress> judge_address(const std::string& text, const std::string& what, const Settings& settings) {
   TcpAddress address = TRY(parse_address(text));
@@ -139,10 +143,12 @@ void Keeper::take_signals() {
       children = true;
       continue;
     }
-    if (++stop_signals_ == 1)
+    if (mode_ != Mode::Stopping) {
+      stop_asked_ = monotonic_now();
       begin_stop();
-    else
+    } else if (monotonic_now() - stop_asked_ > kSameRequest) {
       hurry();
+    }
   }
   if (children) reap();
 }

@@ -98,7 +98,7 @@ class Keeper {
   Fd channel_;  // to the supervisor
   Kept supervisor_, builder_, witness_;
   std::vector<Kept> front_end_processes_;
-  int stop_signals_ = 0;
+  Microseconds stop_asked_{};
   int status_ = 0;
   std::optional<Failure> failure_;
 };

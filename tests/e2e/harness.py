@@ -1,4 +1,5 @@
 """What the end-to-end tests share: a service of their own, stock clients, a look at what is left on the host."""
+import fcntl
 import http.client
 import json
 import os
@@ -64,11 +65,29 @@ def children_of(pid):
     return found
 
 
-def cgroups_left():
+def is_live(instance):
+    """Whether an engine holds the lock of this instance: then its groups are somebody else's, and in use."""
+    for folder in ("/run/mayfly/instances", f"/run/user/{os.geteuid()}/mayfly/instances"):
+        try:
+            with open(f"{folder}/{instance}.lock") as lock:
+                fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except FileNotFoundError:
+            continue
+        except OSError:
+            return True
+    return False
+
+
+def cgroups_of(instance=""):
     found = []
     for root, folders, _ in os.walk("/sys/fs/cgroup"):
-        found += [os.path.join(root, folder) for folder in folders if folder.startswith("mayfly-")]
+        found += [os.path.join(root, folder) for folder in folders if folder.startswith(f"mayfly-{instance}")]
     return found
+
+
+def cgroups_left():
+    """Groups of ours that no live engine holds."""
+    return [group for group in cgroups_of() if not is_live(group.rsplit("mayfly-", 1)[1])]
 
 
 class Service:
@@ -92,6 +111,9 @@ class Service:
             except (OSError, http.client.HTTPException):
                 return False
         wait_until(healthy, seconds, f"the service is ready\n{self.log_text()}")
+
+    def instance(self):
+        return re.search(r"instance=([0-9a-f]{12})", self.log_text()).group(1)
 
     def log_text(self):
         with open(self.log_path) as file:
