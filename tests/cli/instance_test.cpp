@@ -25,7 +25,7 @@ TEST_CASE("an instance has twelve hex digits and a lock that goes with it") {
   CHECK_FALSE(std::filesystem::exists(lock));
 }
 
-TEST_CASE("sweeping takes away what dead instances left and touches no live one") {
+TEST_CASE("sweeping takes away the sockets of dead instances, leaves their locks and touches no live one") {
   test::TemporaryDirectory directory;
   const auto live = Instance::claim(directory.path());
   REQUIRE(live);
@@ -36,7 +36,7 @@ TEST_CASE("sweeping takes away what dead instances left and touches no live one"
   std::ofstream(folder + "something-else") << "";
   std::ofstream(folder + live->id() + ".lease.sock") << "";
   sweep_instances(directory.path());
-  CHECK_FALSE(std::filesystem::exists(folder + "0123456789ab.lock"));
+  CHECK(std::filesystem::exists(folder + "0123456789ab.lock"));  // the supervisor finds their cgroups by it
   CHECK_FALSE(std::filesystem::exists(folder + "0123456789ab.lease.sock"));
   CHECK_FALSE(std::filesystem::exists(folder + "aaaaaaaaaaaa.lease.sock"));
   CHECK(std::filesystem::exists(folder + "something-else"));
