@@ -16,7 +16,6 @@ Expected<ApiConfig> read_config(const Fd& memfd) {
       if (!host.is_string()) return failure("read field", 0, "hosts", "a list of strings is needed");
       config.hosts.push_back(host.get<std::string>());
     }
-  config.probe = TRY(in.optional_text("probe", 4096)).value_or("");
   TRY(in.finish());
   if (config.hosts.empty()) config.hosts = {"localhost", "127.0.0.1", "[::1]"};
   return config;

@@ -1,5 +1,5 @@
 // ApiConfig: what the keeper tells the api process at start: JSON in the sealed memfd under kApiConfig.
-//   {"lease": "/run/mayfly/lease.sock", "hosts": ["localhost", "127.0.0.1", "[::1]"], "probe": "/usr/libexec/.../mayfly-probe"}
+//   {"lease": "/run/mayfly/lease.sock", "hosts": ["localhost", "127.0.0.1", "[::1]"]}
 #pragma once
 
 #include <string>
@@ -12,7 +12,6 @@ namespace mayfly::api {
 struct ApiConfig {
   std::string lease;               // path of lease.sock
   std::vector<std::string> hosts;  // names that a Host header may carry, without a port
-  std::string probe;               // path of mayfly-probe; "" = /api/containment tells what it can without attacks
 };
 
 Expected<ApiConfig> read_config(const Fd& memfd);

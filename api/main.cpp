@@ -20,9 +20,7 @@ mayfly::Expected<mayfly::api::ApiConfig> narrow_down() {
   const mayfly::Fd config_memfd(mayfly::kApiConfig);
   mayfly::api::ApiConfig config = TRY(mayfly::api::read_config(config_memfd));
   using Access = mayfly::Reach::Access;
-  std::vector<mayfly::Reach> reach = {{config.lease.substr(0, config.lease.rfind('/')), Access::Read}};
-  if (!config.probe.empty()) reach.push_back({config.probe, Access::Read});
-  TRY(mayfly::lock_down(mayfly::confinement::api(std::move(reach))));
+  TRY(mayfly::lock_down(mayfly::confinement::api({{config.lease.substr(0, config.lease.rfind('/')), Access::Read}})));
   return config;
 }
 
@@ -36,7 +34,7 @@ mayfly::Expected<std::shared_ptr<mayfly::api::Service>> make_service(asio::io_co
   });
   link->start();
   return std::shared_ptr<mayfly::api::Service>(
-      new mayfly::api::Service{std::move(config), link, mayfly::api::LanguageVersions(link), {}});
+      new mayfly::api::Service{std::move(config), link, mayfly::api::LanguageVersions(link)});
 }
 
 mayfly::Expected<void> run() {

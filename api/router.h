@@ -3,7 +3,6 @@
 
 #include <boost/asio.hpp>
 #include <boost/beast/http.hpp>
-#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -17,19 +16,11 @@
 
 namespace mayfly::api {
 
-// The last examination of /api/containment.
-struct KeptContainment {
-  std::string body;
-  std::chrono::steady_clock::time_point when;
-  bool examining = false;
-};
-
 // What all routes share. Owner: Server.
 struct Service {
   ApiConfig config;
   std::shared_ptr<EngineLink> link;
   LanguageVersions versions;
-  KeptContainment containment;
 };
 
 struct Answer {

@@ -57,12 +57,11 @@ Json ssh_config(const Settings& settings, const std::string& lease_path) {
           {"openOnNetwork", settings.open_on_network}};
 }
 
-Json api_config(const TcpAddress& bound, const Programs& programs, const std::string& lease_path) {
+Json api_config(const TcpAddress& bound, const std::string& lease_path) {
   Json hosts = {"localhost", "127.0.0.1", "[::1]"};
   const std::string host = bound.text.substr(0, bound.text.rfind(':'));
   if (!bound.is_loopback) hosts.push_back(host);
-  const auto probe = programs.path("mayfly-probe");
-  return {{"lease", lease_path}, {"hosts", std::move(hosts)}, {"probe", probe ? *probe : std::string()}};
+  return {{"lease", lease_path}, {"hosts", std::move(hosts)}};
 }
 
 Expected<FrontEnd> ssh_front_end(const Settings& settings, const Programs& programs, Privilege privilege,
@@ -76,11 +75,28 @@ Expected<FrontEnd> ssh_front_end(const Settings& settings, const Programs& progr
 }
 
 Expected<FrontEnd> api_front_end(const TcpAddress& bound, const Programs& programs, Privilege privilege,
-                                 const std::string& lease_path, int keeper_pidfd, Fd listener) {
+                                 const std::string& lease_path, int keeper_pidfd, Fd listener, const Fd& examination) {
   FrontEnd made = TRY(front_end("mayfly-api", Role::Api, kApiUid, programs, privilege));
   made.program.fds.push_back({keeper_pidfd, kKeeperPidfd});
   give(made, std::move(listener), kApiListener);
-  give(made, TRY(make_sealed_memfd("mayfly-api-config", api_config(bound, programs, lease_path).dump())), kApiConfig);
+  give(made, TRY(make_sealed_memfd("mayfly-api-config", api_config(bound, lease_path).dump())), kApiConfig);
+  made.program.fds.push_back({examination.get(), kApiExamination});
+  return made;
+}
+
+Expected<FrontEnd> examiner(const Programs& programs, const std::string& lease_path, int keeper_pidfd,
+                            const Fd& examination) {
+  FrontEnd made;
+  made.kind = FrontEndKind::Task;
+  made.name = "mayfly-examiner";
+  made.role = Role::Cli;
+  made.uid = ::geteuid();
+  made.program.path = TRY(programs.path(made.name.c_str()));
+  made.program.argv = {made.name};
+  made.program.fds.push_back({keeper_pidfd, kKeeperPidfd});
+  const Json config = {{"lease", lease_path}, {"probe", TRY(programs.path("mayfly-probe"))}};
+  give(made, TRY(make_sealed_memfd("mayfly-examiner-config", config.dump())), kExaminerConfig);
+  made.program.fds.push_back({examination.get(), kExaminerReport});
   return made;
 }
 

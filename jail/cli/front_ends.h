@@ -15,7 +15,11 @@
 
 namespace mayfly {
 
+// A service is started anew when it ends; a task runs once in the life of a supervisor.
+enum class FrontEndKind : unsigned char { Service, Task };
+
 struct FrontEnd {
+  FrontEndKind kind = FrontEndKind::Service;
   std::string name;  // of the program: "mayfly-sshd"
   Role role = Role::Ssh;
   uid_t uid = 0;  // that the supervisor will see
@@ -27,10 +31,13 @@ struct FrontEnd {
 Expected<FrontEnd> ssh_front_end(const Settings& settings, const Programs& programs, Privilege privilege,
                                  const std::string& lease_path, int keeper_pidfd, Fd listener, Fd host_key);
 Expected<FrontEnd> api_front_end(const TcpAddress& bound, const Programs& programs, Privilege privilege,
-                                 const std::string& lease_path, int keeper_pidfd, Fd listener);
+                                 const std::string& lease_path, int keeper_pidfd, Fd listener, const Fd& examination);
+// Attacks jails once and writes what it found into `examination` (a memfd, not sealed) for the api.
+Expected<FrontEnd> examiner(const Programs& programs, const std::string& lease_path, int keeper_pidfd,
+                            const Fd& examination);
 
 // What they are told (sshd/config.h, api/config.h).
 Json ssh_config(const Settings& settings, const std::string& lease_path);
-Json api_config(const TcpAddress& bound, const Programs& programs, const std::string& lease_path);
+Json api_config(const TcpAddress& bound, const std::string& lease_path);
 
 }  // namespace mayfly

@@ -1,6 +1,7 @@
 #include "jail/cli/keeper.h"
 
 #include <sys/epoll.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
@@ -94,9 +95,13 @@ Expected<void> Keeper::prepare_front_ends(const Programs& programs) {
     front_ends_.push_back(TRY(ssh_front_end(settings, programs, orders_.privilege, sockets_.lease_path,
                                             self_pidfd_.get(), std::move(ssh->socket), std::move(key))));
   }
-  if (http)
+  if (http) {
+    examination_ = Fd(::memfd_create("mayfly-examination", MFD_CLOEXEC));
+    if (!examination_) return failure("make memory file", errno, "mayfly-examination");
     front_ends_.push_back(TRY(api_front_end(http->bound, programs, orders_.privilege, sockets_.lease_path,
-                                            self_pidfd_.get(), std::move(http->socket))));
+                                            self_pidfd_.get(), std::move(http->socket), examination_)));
+    front_ends_.push_back(TRY(examiner(programs, sockets_.lease_path, self_pidfd_.get(), examination_)));
+  }
   front_end_processes_.resize(front_ends_.size());
   log_line(Severity::Info, "keeper.listening",
            {{"ssh", ssh_at},

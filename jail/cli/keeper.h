@@ -92,6 +92,7 @@ class Keeper {
   std::optional<UidBlock> block_;
   Fd self_pidfd_, signals_, bind_table_, config_;
   UnixListeners sockets_;
+  Fd examination_;  // what mayfly-examiner found, for the api
   std::vector<FrontEnd> front_ends_;
 
   Mode mode_ = Mode::Running;

@@ -106,6 +106,7 @@ void Keeper::process_ended(pid_t pid) {
     const auto status = take(front_end_processes_[i]);
     if (!status) continue;
     if (mode_ == Mode::Running) tell(KeeperSays::FrontEndGone, &front_ends_[i], pid, -1);
+    if (front_ends_[i].kind == FrontEndKind::Task) return;  // it has said itself what went wrong, if anything did
     return part_ended(front_end_processes_[i], front_ends_[i].name, *status, [this, i] { return start_front_end(i); });
   }
   siginfo_t orphan{};

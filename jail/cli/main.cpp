@@ -57,6 +57,11 @@ std::string advice(const CLI::App& app) {
   return "see mayfly --help";
 }
 
+bool is_command(const CLI::App& app, const std::string& word) {
+  const auto commands = app.get_subcommands([&word](const CLI::App* one) { return one->get_name() == word; });
+  return !commands.empty();
+}
+
 int run_command_line(std::vector<std::string> words) {
   CLI::App app("Every session and every run gets a brand-new jail, and the jail is gone afterwards.", "mayfly");
   Command command;
@@ -66,7 +71,7 @@ int run_command_line(std::vector<std::string> words) {
   words.erase(dashes, words.end());
   describe(app);
   add_commands(app, command);
-  if (!words.empty() && !words.front().starts_with("-") && app.get_subcommand_no_throw(words.front()) == nullptr) {
+  if (!words.empty() && !words.front().starts_with("-") && !is_command(app, words.front())) {
     print_error("read the command line: no command is called \"" + escape(words.front(), 40) + "\": see mayfly --help");
     return kUsageError;
   }

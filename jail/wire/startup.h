@@ -40,5 +40,10 @@ inline constexpr int kSessionListenerPidfd = 8;     // the session ends with its
 // mayfly-api
 inline constexpr int kApiListener = 4;              // TCP
 inline constexpr int kApiConfig = 5;                // sealed memfd, JSON
+inline constexpr int kApiExamination = 6;           // memfd, read only here: empty, or what mayfly-examiner found
+
+// mayfly-examiner
+inline constexpr int kExaminerConfig = 4;           // sealed memfd, JSON: {"lease": path, "probe": path}
+inline constexpr int kExaminerReport = 5;           // memfd, written once
 
 }  // namespace mayfly

@@ -52,7 +52,6 @@ def test_a_killed_supervisor_takes_every_jail_with_it_and_the_next_start_is_clea
         peers, clients = start_ten(service)
         jails_before = [entry.path for group in cgroups_of(service.instance()) for entry in os.scandir(group)
                         if entry.is_dir() and not entry.name.startswith("ahead-")]
-        assert len(jails_before) >= 10 or not cgroups_of(service.instance())
         os.kill(service.helper("mayfly-supervisor"), signal.SIGKILL)
         wait_until(lambda: not jail_processes(service), 2, "every jail is dead")
         finish(peers, clients)
