@@ -1,7 +1,5 @@
 #include "jail/wire/result_json.h"
 
-#include <openssl/evp.h>
-
 #include <cstring>
 #include <limits>
 
@@ -312,30 +310,6 @@ Json result_public(const Result& result, const Captured& captured, std::string_v
   object["metrics"] = metrics_public(result.metrics);
   object["record"] = nullptr;  // records arrive with the ledger
   return object;
-}
-
-std::string base64(std::string_view bytes) {
-  std::string text(4 * ((bytes.size() + 2) / 3) + 1, '\0');
-  const int length = ::EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()),
-                                       reinterpret_cast<const unsigned char*>(bytes.data()), static_cast<int>(bytes.size()));
-  text.resize(static_cast<std::size_t>(length));
-  return text;
-}
-
-Expected<std::string> from_base64(std::string_view text) {
-  const auto wrong = [] { return failure("read base64", 0, "", "RFC 4648 base64 with padding is needed"); };
-  const auto padding = text.find('=');
-  const std::size_t padded = padding == std::string_view::npos ? 0 : text.size() - padding;
-  if (text.size() % 4 != 0 || padded > 2 || text.find_first_not_of('=', padding) != std::string_view::npos) return wrong();
-  // EVP_DecodeBlock forgives white space at the ends; we do not.
-  for (const char c : text)
-    if (c == ' ' || c == '\n' || c == '\r' || c == '\t') return wrong();
-  std::string bytes(text.size() / 4 * 3 + 1, '\0');
-  const int length = ::EVP_DecodeBlock(reinterpret_cast<unsigned char*>(bytes.data()),
-                                       reinterpret_cast<const unsigned char*>(text.data()), static_cast<int>(text.size()));
-  if (length < 0) return wrong();
-  bytes.resize(static_cast<std::size_t>(length) - padded);
-  return bytes;
 }
 
 }  // namespace mayfly
