@@ -125,7 +125,8 @@ Expected<Measured> measure_rlimits(ProcDirectory& proc, const Limits& limits, Li
   const auto files = find_limit(text, "Max open files");
   if (!files || files->hard > limits.open_files) return wrong(Control::Processes, "the limit of open files is not set");
   const auto processes = find_limit(text, "Max processes");
-  const std::uint64_t most = counted == LimitState::NoController ? limits.processes : rlimit_behind_group(limits.processes);
+  const std::uint64_t most =
+      counted == LimitState::NoController ? limits.processes : rlimit_behind_group(limits.processes);
   if (!processes || processes->hard > most)
     return wrong(Control::Processes, "RLIMIT_NPROC is above " + std::to_string(most));
   return Measured::Rlimit;
