@@ -1,5 +1,7 @@
 #include "sshd/session/channel.h"
 
+#include <algorithm>
+
 #include "jail/os/log.h"
 #include "jail/spec/ending.h"
 
@@ -8,6 +10,7 @@ namespace mayfly {
 namespace {
 
 constexpr int kOwnFailure = 125;
+constexpr Milliseconds kStreamsAfterEngine{3000};  // every jail is gone within 2 s of its supervisor
 
 Request request_of(const SessionOwner& owner, std::optional<TerminalRequest> terminal) {
   Request request;
@@ -44,7 +47,7 @@ void Channel::advance(SupervisorClient& client, const SessionOwner& owner, Micro
 }
 
 void Channel::say_unsaid(Microseconds now) {
-  if (unsaid_.empty() || out_.from_jail() + err_.from_jail() != 0) return;
+  if (unsaid_.empty() || (!engine_gone_ && out_.from_jail() + err_.from_jail() != 0)) return;
   err_.say(std::exchange(unsaid_, std::string()));
   pump(now);
 }
@@ -104,7 +107,10 @@ void Channel::pump(Microseconds now) {
   in_.pump(*port_);
   out_.pump(*port_, transport_);
   err_.pump(*port_, transport_);
-  if (phase_ != ChannelPhase::Over) return;
+  if (phase_ == ChannelPhase::Over) give_up_late(now);
+}
+
+void Channel::give_up_late(Microseconds now) {
   const std::uint64_t delivered = out_.delivered() + err_.delivered();
   if (!progress_at_ || delivered != delivered_) {
     delivered_ = delivered;
@@ -113,11 +119,17 @@ void Channel::pump(Microseconds now) {
     out_.drop_all();
     err_.drop_all();
   }
+  if (streams_until_ && now > *streams_until_) {
+    streams_until_.reset();
+    out_.drop_source();
+    err_.drop_source();
+  }
 }
 
-std::optional<Microseconds> Channel::stall_deadline() const {
+std::optional<Microseconds> Channel::deadline() const {
   if (phase_ != ChannelPhase::Over || !progress_at_) return std::nullopt;
-  return *progress_at_ + kDeliverStall + Milliseconds(1);
+  const Microseconds stalled = *progress_at_ + kDeliverStall;
+  return (streams_until_ ? std::min(*streams_until_, stalled) : stalled) + Milliseconds(1);
 }
 
 void Channel::finish() {
@@ -177,9 +189,15 @@ void Channel::on(const Ended& ended) {
   if (!ran_ && exit_status_) unsaid_ = last_word(result, line_end());
 }
 
-void Channel::engine_is_gone() {
+// The relays die with their supervisor and close the streams; what they still had is passed on.
+void Channel::engine_is_gone(Microseconds now) {
   if (phase_ == ChannelPhase::Abandoned) phase_ = ChannelPhase::Closed;
-  if (phase_ == ChannelPhase::Asked || phase_ == ChannelPhase::Running) end_refused(engine_gone(line_end()));
+  if (phase_ != ChannelPhase::Asked && phase_ != ChannelPhase::Running) return;
+  phase_ = ChannelPhase::Over;
+  exit_status_ = kOwnFailure;
+  engine_gone_ = true;
+  unsaid_ = engine_gone(line_end());
+  streams_until_ = now + kStreamsAfterEngine;
 }
 
 void Channel::add_interest(std::vector<pollfd>& entries) const {

@@ -40,17 +40,18 @@ class Channel {
 
   [[nodiscard]] ssh_channel handle() const { return port_->channel(); }
   [[nodiscard]] std::optional<RunNumber> run() const { return run_; }
+  [[nodiscard]] bool has_said_all() const { return phase_ == ChannelPhase::Closed; }
   [[nodiscard]] bool is_finished() const { return phase_ == ChannelPhase::Closed && port_->peer_closed(); }
   [[nodiscard]] bool broke_protocol() const { return port_->flooded() || port_->window_shrank(); }
   [[nodiscard]] bool has_live_run() const;
 
   void advance(SupervisorClient& client, const SessionOwner& owner, Microseconds now);
   void receive(const FromSupervisor& message);  // one that names our run
-  void engine_is_gone();                        // no message will come any more
+  void engine_is_gone(Microseconds now);        // no message will come any more
   void add_interest(std::vector<pollfd>& entries) const;
   void release() { port_->detach(); }  // only when finished
   void judge_window() { port_->judge_window(); }
-  [[nodiscard]] std::optional<Microseconds> stall_deadline() const;
+  [[nodiscard]] std::optional<Microseconds> deadline() const;  // when advance() has something to give up
 
  private:
   Channel(Transport& transport, std::unique_ptr<ChannelPort> port) : transport_(transport), port_(std::move(port)) {}
@@ -61,6 +62,7 @@ class Channel {
   void note_peer_close(SupervisorClient& client);
   void pump(Microseconds now);
   void say_unsaid(Microseconds now);
+  void give_up_late(Microseconds now);
   void finish();
   void end_refused(std::string text);
   void on(const Queued& queued);
@@ -81,11 +83,13 @@ class Channel {
   Outlet out_{Stream::Out};
   Outlet err_{Stream::Err};
   Inlet in_;
-  std::optional<int> exit_status_;           // one of the two once Over
-  std::string exit_signal_;                  // without SIG
-  std::string unsaid_;                       // the reason line, in case that no relay says it
-  std::uint64_t delivered_ = 0;              // at progress_at_
-  std::optional<Microseconds> progress_at_;  // while Over: when the peer last took a byte
+  std::optional<int> exit_status_;             // one of the two once Over
+  std::string exit_signal_;                    // without SIG
+  std::string unsaid_;                         // our last line, in case that no relay has said it
+  bool engine_gone_ = false;                   // then no relay has, whatever came from the jail
+  std::optional<Microseconds> streams_until_;  // what the jail wrote last is waited for until then
+  std::uint64_t delivered_ = 0;                // at progress_at_
+  std::optional<Microseconds> progress_at_;    // while Over: when the peer last took a byte
 };
 
 }  // namespace mayfly

@@ -126,10 +126,10 @@ int ChannelPort::on_start(Start start, const char* command) {
 }
 
 int ChannelPort::on_data(const char* bytes, std::uint32_t count, bool extended) {
-  transport_.note_callback();
   if (extended) return static_cast<int>(count);  // nothing that comes to us has a second stream
   const std::size_t taken = sink_ == nullptr ? 0 : sink_->take({bytes, count});
   unread_ = count - taken;
+  if (unread_ != 0) transport_.note_callback();
   flooded_ = flooded_ || unread_ > kMostUnread;
   return static_cast<int>(taken);
 }

@@ -75,7 +75,7 @@ bool Connection::wait() {
 int Connection::timeout_ms() const {
   Microseconds next = deadlines_.next();
   for (const auto& channel : channels_)
-    if (const auto stall = channel->stall_deadline()) next = std::min(next, *stall);
+    if (const auto stall = channel->deadline()) next = std::min(next, *stall);
   const auto left = (next - monotonic_now()).count();
   return static_cast<int>(std::clamp<std::int64_t>(left / 1000 + 1, 0, 60'000));
 }
@@ -115,7 +115,8 @@ void Connection::deliver(const FromSupervisor& message) {
 
 void Connection::engine_is_gone() {
   engine_alive_ = false;
-  for (const auto& channel : channels_) channel->engine_is_gone();
+  const Microseconds now = monotonic_now();
+  for (const auto& channel : channels_) channel->engine_is_gone(now);
 }
 
 // Whoever comes first fills libssh's buffer: the first place goes round.
@@ -135,8 +136,9 @@ void Connection::drop_finished() {
     channel->release();
     return true;
   });
-  const bool live = std::any_of(channels_.begin(), channels_.end(), [](const auto& c) { return !c->is_finished(); });
-  if (!engine_alive_ && !live) leave_for("the jail engine has stopped");
+  if (engine_alive_) return;
+  const bool said = std::all_of(channels_.begin(), channels_.end(), [](const auto& c) { return c->has_said_all(); });
+  if (said) leave_for("the jail engine has stopped");
 }
 
 void Connection::judge_peer() {
