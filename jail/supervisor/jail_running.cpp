@@ -10,17 +10,21 @@
 
 namespace mayfly {
 
+// On a terminal the front end hears of it first, so that its greeting stands before the program's first byte;
+// everybody else's program does not wait for that.
 void Jail::open_gate() {
+  if (!advance(Event::Opened)) return;
+  opened_ = monotonic_now();
+  findings_.metrics.build = opened_ - admitted_;
+  const bool greets = spec_.terminal == Terminal::Wanted;
+  if (greets) around_.events.jail_running(*this);
   GateCommand command;
   command.order = GateOrder::Open;
   if (const Expected<void> sent = send_message(gate_.get(), bytes_of(command), {}); !sent)
     return end(failed_by(sent.error(), Step::Gate));
-  if (!advance(Event::Opened)) return;
-  opened_ = monotonic_now();
-  findings_.metrics.build = opened_ - admitted_;
   relay_.opened();
   start_clocks();
-  around_.events.jail_running(*this);
+  if (!greets && phase_ == Phase::Running) around_.events.jail_running(*this);
 }
 
 // Idle time is the relay's to tell: it alone sees the peer's bytes.
@@ -38,7 +42,7 @@ void Jail::check_cpu() {
   const Microseconds left = spec_.limits.cpu_time - *usage.cpu.value;
   if (left <= Microseconds{0}) return end(ended_as(Ending::CpuLimit));
   const std::int64_t processors = std::max<std::int64_t>(1, (spec_.limits.cpus.count + 999) / 1000);
-  const Milliseconds earliest{left.count() / processors / 1000};
+  const auto earliest = std::chrono::ceil<Milliseconds>(left / processors);
   cpu_timer_.set(std::max(earliest, kCpuCheckLeast), [this] { check_cpu(); });
 }
 

@@ -161,7 +161,7 @@ TEST_CASE("the machine's own user is exempt from what is counted per principal, 
 TEST_CASE("ten thousand strangers leave no account behind once they are at rest") {
   Policy policy;
   Admission admission(policy, kHost);
-  for (int i = 0; i < 10'000; ++i) {
+  for (std::int64_t i = 0; i < 10'000; ++i) {
     const Microseconds now = kStart + Microseconds{i * 1'000'000};
     CHECK_FALSE(admission.judge_arrival(spec_of(Door::Api, "s" + std::to_string(i)), now));
   }

@@ -95,13 +95,19 @@ TEST_CASE("what the relay finds ends the jail") {
   const std::pair<RelaySays, Ending> rows[] = {{RelaySays::Ceiling, Ending::OutputLimit},
                                                {RelaySays::Idle, Ending::IdleLimit},
                                                {RelaySays::Backup, Ending::TimeLimit},
-                                               {RelaySays::PeerGone, Ending::Disconnected},
                                                {RelaySays::Broken, Ending::Failed}};
   for (const auto& [says, ending] : rows) {
     Started s;
     s.jail.report(says);
     CHECK(s.end().ending == ending);
   }
+}
+
+TEST_CASE("a peer that closed every sink does not end the jail: the program meets SIGPIPE, or goes on in silence") {
+  Started s;
+  s.jail.report(RelaySays::PeerGone);
+  s.jail.exit_with(4);
+  CHECK(s.end().exit_code == 4);
 }
 
 TEST_CASE("a cancelled run ends as it was cancelled, and the first decision wins") {
