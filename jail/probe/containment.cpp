@@ -14,6 +14,7 @@
 
 #include "jail/os/clock.h"
 #include "jail/probe/containment_run.h"
+#include "jail/probe/namespace_switches.h"
 
 namespace mayfly {
 namespace {
@@ -260,8 +261,18 @@ void Examination::compare_with_expected() {
     found_.problems.push_back("the required control " + std::string(name(*missing)) + " is missing");
 }
 
+// A service may run as root where its front end does not: the switches that bind ordinary users alone are no cause
+// before the engine has failed to answer.
+Failure explained(const Failure& silence) {
+  const EngineUser user = ::geteuid() == 0 ? EngineUser::Root : EngineUser::Ordinary;
+  const auto refusal = namespaces_refused(NamespaceSwitches::read(), user);
+  return refusal ? Failure{"build a jail on this host", 0, {}, refusal->cause + "; to change that: " + refusal->fix}
+                 : silence;
+}
+
 Expected<Containment> Examination::run() {
-  TRY(ask_host());
+  if (namespaces_refused(NamespaceSwitches::read(), EngineUser::Root)) return tl::make_unexpected(explained({}));
+  if (const Expected<void> answered = ask_host(); !answered) return tl::make_unexpected(explained(answered.error()));
   TRY(attack_from_inside());
   TRY(meet_limits());
   compare_with_expected();

@@ -12,6 +12,10 @@
 namespace mayfly {
 namespace {
 
+struct Cause {
+  std::string cause, fix;
+};
+
 std::string text_of(const char* path) {
   const Fd file{::open(path, O_RDONLY | O_CLOEXEC)};
   std::string text;
@@ -115,24 +119,7 @@ HostTexts HostTexts::read() {
   if (::uname(&system) == 0) texts.release = system.release;
   texts.mountinfo = text_of("/proc/self/mountinfo");
   texts.security_modules = text_of("/sys/kernel/security/lsm");
-  texts.max_user_namespaces = text_of("/proc/sys/user/max_user_namespaces");
-  texts.unprivileged_userns = text_of("/proc/sys/kernel/unprivileged_userns_clone");
-  texts.apparmor_restrict_userns = text_of("/proc/sys/kernel/apparmor_restrict_unprivileged_userns");
   return texts;
-}
-
-std::optional<Cause> namespaces_refused(const HostTexts& texts, bool root) {
-  if (trimmed(texts.max_user_namespaces) == "0")
-    return Cause{"user.max_user_namespaces is 0: this kernel lets nobody make a user namespace",
-                 "sysctl -w user.max_user_namespaces=15000"};
-  if (root) return std::nullopt;  // the others bind ordinary users only
-  if (trimmed(texts.unprivileged_userns) == "0")
-    return Cause{"kernel.unprivileged_userns_clone is 0: only root may make user namespaces",
-                 "sudo sysctl -w kernel.unprivileged_userns_clone=1"};
-  if (trimmed(texts.apparmor_restrict_userns) == "1")
-    return Cause{"kernel.apparmor_restrict_unprivileged_userns is 1: AppArmor takes the rights of a new user namespace",
-                 "sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0"};
-  return std::nullopt;
 }
 
 Host survey_host(const HostTexts& texts, const CgroupHost& groups, const BuilderFacts& builder, bool root,

@@ -1,10 +1,9 @@
 // What this host can give a jail, before anything runs: for AskHost, `mayfly doctor` and GET /api/containment.
 // Each control that will be absent or weaker than it could be names the cause on this host and one command that fixes
 // it. What is said here is an expectation; the controls of a jail are measured (measure.h), and doctor compares them.
-// Owner: supervisor, at its start; `mayfly doctor` asks for namespaces_refused() itself when no engine starts at all.
+// Owner: supervisor, at its start. A host on which no engine starts at all is jail/probe/namespace_switches.h's.
 #pragma once
 
-#include <optional>
 #include <string>
 
 #include "jail/supervisor/cgroup.h"
@@ -14,21 +13,11 @@ namespace mayfly {
 
 // Texts of the kernel that the survey judges; empty where a file does not exist. Tests hand in others.
 struct HostTexts {
-  std::string release;                   // uname -r
-  std::string mountinfo;                 // of ourselves
-  std::string security_modules;          // /sys/kernel/security/lsm: "capability,landlock,yama"
-  std::string max_user_namespaces;       // /proc/sys/user/max_user_namespaces
-  std::string unprivileged_userns;       // /proc/sys/kernel/unprivileged_userns_clone (Debian, Ubuntu)
-  std::string apparmor_restrict_userns;  // /proc/sys/kernel/apparmor_restrict_unprivileged_userns (Ubuntu)
+  std::string release;           // uname -r
+  std::string mountinfo;         // of ourselves
+  std::string security_modules;  // /sys/kernel/security/lsm: "capability,landlock,yama"
   static HostTexts read();
 };
-
-struct Cause {
-  std::string cause, fix;
-};
-
-// Why no user namespace can be made here, or nothing when none of the known switches is off.
-std::optional<Cause> namespaces_refused(const HostTexts& texts, bool root);
 
 struct BuilderFacts {
   bool proc_available = false;

@@ -12,7 +12,6 @@ HostTexts texts() {
   host.release = "6.1.0";
   host.mountinfo = "21 26 0:20 / /proc rw - proc proc rw\n";
   host.security_modules = "capability,landlock,yama";
-  host.max_user_namespaces = "95000\n";
   return host;
 }
 
@@ -66,18 +65,4 @@ TEST_CASE("mounts on empty directories of /proc do not count as covering it") {
   HostTexts host = texts();
   host.mountinfo += "40 21 0:5 / /proc/sys/fs/binfmt_misc rw - autofs systemd-1 rw\n";
   CHECK(of(survey(host, {false, 3}, true), Control::Proc).cause.find("covered") == std::string::npos);
-}
-
-TEST_CASE("each switch that forbids user namespaces is named with the command that turns it") {
-  CHECK_FALSE(namespaces_refused(texts(), false).has_value());
-  HostTexts none = texts();
-  none.max_user_namespaces = "0\n";
-  CHECK(namespaces_refused(none, true)->fix == "sysctl -w user.max_user_namespaces=15000");
-  HostTexts debian = texts();
-  debian.unprivileged_userns = "0\n";
-  CHECK(namespaces_refused(debian, false)->fix == "sudo sysctl -w kernel.unprivileged_userns_clone=1");
-  CHECK_FALSE(namespaces_refused(debian, true).has_value());
-  HostTexts ubuntu = texts();
-  ubuntu.apparmor_restrict_userns = "1\n";
-  CHECK(namespaces_refused(ubuntu, false)->cause.find("AppArmor") != std::string::npos);
 }
