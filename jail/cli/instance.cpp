@@ -88,8 +88,6 @@ void sweep_instances(const std::string& runtime_directory) {
     const std::string name = entry->d_name;
     const std::size_t dot = name.find('.');
     if (dot != 12 || name.ends_with(kLockSuffix)) continue;  // locks go with the cgroups: the supervisor's to remove
-    // The lock of a dead instance is the supervisor's to remove, once the groups that it names are gone.
-    if (name.ends_with(kLockSuffix)) continue;
     const std::string lock_path = directory + "/" + name.substr(0, dot) + std::string(kLockSuffix);
     const Fd lock(::open(lock_path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
     if (lock && ::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) continue;  // it lives
