@@ -10,7 +10,7 @@ namespace mayfly {
 
 inline constexpr const char* kHelperNames[] = {"mayfly-builder", "mayfly-witness",      "mayfly-supervisor",
                                                "mayfly-sshd",    "mayfly-sshd-session", "mayfly-api",
-                                               "mayfly-top",     "mayfly-probe"};
+                                               "mayfly-top",     "mayfly-probe",        "mayfly-examiner"};
 
 class Programs {
  public:
