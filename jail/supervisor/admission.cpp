@@ -18,10 +18,13 @@ std::uint64_t up_to_ms(double time) { return static_cast<std::uint64_t>(std::cei
 
 std::uint64_t overcommit_percent(Door door) {
   switch (door) {
-    case Door::Api: return 100;
+    case Door::Api:
+      return 100;
     case Door::Exec:
-    case Door::Run: return 50;
-    case Door::Shell: return 25;
+    case Door::Run:
+      return 50;
+    case Door::Shell:
+      return 25;
   }
   return 100;
 }
@@ -87,14 +90,16 @@ std::optional<Refusal> Admission::judge_arrival(const Spec& spec, Microseconds n
   Account& account = account_of(spec.principal, now);
   if (account.tokens < 1) {
     const double wait = (1 - account.tokens) / std::max(1u, principals_.requests_per_second);
-    return Refusal{RefusalKind::Quota, "", "more than " + std::to_string(principals_.requests_per_second) + " requests a second",
+    return Refusal{RefusalKind::Quota, "",
+                   "more than " + std::to_string(principals_.requests_per_second) + " requests a second",
                    up_to_ms(wait)};
   }
   account.tokens -= 1;
   if (account.cpu_seconds <= 0) {
     const double wait = (1 - account.cpu_seconds) * kHour / std::max(1u, principals_.cpu_seconds_per_hour);
     return Refusal{RefusalKind::Quota, "",
-                   "used its " + std::to_string(principals_.cpu_seconds_per_hour) + " CPU-seconds per hour", up_to_ms(wait)};
+                   "used its " + std::to_string(principals_.cpu_seconds_per_hour) + " CPU-seconds per hour",
+                   up_to_ms(wait)};
   }
   // A shell lives for up to an hour: waiting for one to end is no plan.
   if (spec.door == Door::Shell && is_share_used(spec)) return waited_in_vain(spec);
@@ -117,7 +122,8 @@ Place Admission::judge_start(const Spec& spec) const {
 
 Refusal Admission::waited_in_vain(const Spec& spec) const {
   if (is_share_used(spec))
-    return {RefusalKind::Quota, "", "has " + std::to_string(principals_.live) + " live jails, the limit of one principal", kSoonMs};
+    return {RefusalKind::Quota, "",
+            "has " + std::to_string(principals_.live) + " live jails, the limit of one principal", kSoonMs};
   return {RefusalKind::WaitedTooLong, "",
           "no place became free within " + std::to_string(spec.queue_wait.count()) + " ms", kSoonMs};
 }

@@ -13,9 +13,9 @@ namespace mayfly {
 class ConnectionEvents {
  public:
   virtual ~ConnectionEvents() = default;
-  virtual Expected<void> frame_came(Frame frame) = 0;        // a Failure: this peer is told its text and cut
+  virtual Expected<void> frame_came(Frame frame) = 0;  // a Failure: this peer is told its text and cut
   virtual Json fault_frame(const std::string& text) const = 0;
-  virtual void connection_lost() = 0;                        // once; nothing is sent or told after it
+  virtual void connection_lost() = 0;  // once; nothing is sent or told after it
 };
 
 class Connection {

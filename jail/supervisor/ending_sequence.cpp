@@ -74,7 +74,8 @@ void Jail::strike() {
   look_at_disk();
   // Without this the last of many processes at a small quota dies seconds later (design section 2).
   const Expected<void> lifted = group_.kind() == CgroupKind::V2 ? group_.kill_all() : group_.lift_cpu_quota();
-  if (!lifted) log_line(Severity::Warning, "jail.quota_not_lifted", {{"jail", spec_.id.text()}, {"error", lifted.error().text()}});
+  if (!lifted)
+    log_line(Severity::Warning, "jail.quota_not_lifted", {{"jail", spec_.id.text()}, {"error", lifted.error().text()}});
   if (const Expected<void> killed = signal_pidfd(pidfd_.fd(), SIGKILL); !killed && killed.error().error != ESRCH)
     log_line(Severity::Error, "jail.not_killed", {{"jail", spec_.id.text()}, {"error", killed.error().text()}});
   stage_timer_.set(kDeathLimit, [this] {
@@ -104,7 +105,8 @@ void Jail::pid1_ended() {
   // What it, or the relay, said last explains the death.
   read_gate();
   relay_.catch_up();
-  if (phase_ < Phase::Ending) end(failed_at(Step::None, 0, "its first process ended without telling how the program did"));
+  if (phase_ < Phase::Ending)
+    end(failed_at(Step::None, 0, "its first process ended without telling how the program did"));
 }
 
 void Jail::after_death() {

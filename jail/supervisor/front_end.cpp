@@ -8,12 +8,18 @@ namespace {
 
 std::string_view name(Message message) {
   switch (message) {
-    case Message::Open: return "open";
-    case Message::Cancel: return "cancel";
-    case Message::Signal: return "signal";
-    case Message::Resize: return "resize";
-    case Message::AskHost: return "ask host";
-    default: return "message";
+    case Message::Open:
+      return "open";
+    case Message::Cancel:
+      return "cancel";
+    case Message::Signal:
+      return "signal";
+    case Message::Resize:
+      return "resize";
+    case Message::AskHost:
+      return "ask host";
+    default:
+      return "message";
   }
 }
 

@@ -14,7 +14,8 @@ namespace {
 
 Expected<std::unique_ptr<CgroupHost>> open_groups(const SupervisorConfig& config) {
   if (!config.use_cgroups) return CgroupHost::none("control groups are switched off in the configuration");
-  return CgroupHost::open({config.instance, config.policy.host, config.policy.made_ahead}, TRY(CgroupSight::of_this_process()));
+  return CgroupHost::open({config.instance, config.policy.host, config.policy.made_ahead},
+                          TRY(CgroupSight::of_this_process()));
 }
 
 HostSize size_of_host() {

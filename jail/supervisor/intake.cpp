@@ -28,7 +28,8 @@ Expected<PeerFds> sort_descriptors(const Open& open, std::vector<Fd> fds) {
   if (open.has_stdin) wanted.push_back(&peer.in);
   if (open.request.payload_bytes > 0) wanted.push_back(&peer.payload);
   if (wanted.size() != fds.size())
-    return failure("accept run", 0, "descriptors", "needs " + std::to_string(wanted.size()) + ", got " + std::to_string(fds.size()));
+    return failure("accept run", 0, "descriptors",
+                   "needs " + std::to_string(wanted.size()) + ", got " + std::to_string(fds.size()));
   for (std::size_t i = 0; i < fds.size(); ++i) *wanted[i] = std::move(fds[i]);
   if (!peer.payload) return peer;
   peer.payload_bytes = TRY(sealed_size(peer.payload, kMaxPayload.count));
@@ -69,7 +70,8 @@ Refusal refusal_of(const Failure& failure) {
 
 Expected<JailId> make_jail_id() {
   std::array<std::uint8_t, 16> bits{};
-  if (::getrandom(bits.data(), bits.size(), 0) != static_cast<ssize_t>(bits.size())) return failure("make jail id", errno);
+  if (::getrandom(bits.data(), bits.size(), 0) != static_cast<ssize_t>(bits.size()))
+    return failure("make jail id", errno);
   return JailId(bits);
 }
 

@@ -39,8 +39,10 @@ bool Jail::advance(Event event) {
   const std::optional<Phase> to = next(phase_, event);
   if (!to) {
     log_line(Severity::Error, "jail.out_of_order",
-             {{"jail", spec_.id.text()}, {"phase", std::string(name(phase_))},
-              {"event", std::to_string(static_cast<int>(event))}}, "ignored; please report it");
+             {{"jail", spec_.id.text()},
+              {"phase", std::string(name(phase_))},
+              {"event", std::to_string(static_cast<int>(event))}},
+             "ignored; please report it");
     return false;
   }
   phase_ = *to;
@@ -147,7 +149,8 @@ void Jail::builder_says(const BuilderReply& reply, Fd pidfd) {
 
 void Jail::cloned(const BuilderReply& reply, Fd pidfd) {
   pid1_ = reply.pid;
-  if (reply.network_made_ahead != 0) findings_.metrics.made_ahead.insert(findings_.metrics.made_ahead.begin(), "network");
+  if (reply.network_made_ahead != 0)
+    findings_.metrics.made_ahead.insert(findings_.metrics.made_ahead.begin(), "network");
   constexpr std::array outside{Step::JoinNetwork, Step::CopyTrees, Step::Clone, Step::MapIds};
   for (std::size_t i = 0; i < outside.size(); ++i)
     findings_.metrics.step_us[static_cast<std::size_t>(outside[i])] = reply.outside_us[i];
@@ -236,7 +239,8 @@ void Jail::judge_gate() {
     return end(failed_at(Step::Gate, measured.error().error, "a control is not as it was asked for"));
   }
   controls_ = *measured;
-  if (const std::optional<Control> missing = controls_.first_missing(spec_.require)) return end(refused_without(*missing));
+  if (const std::optional<Control> missing = controls_.first_missing(spec_.require))
+    return end(refused_without(*missing));
   open_gate();
 }
 

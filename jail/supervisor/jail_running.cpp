@@ -65,7 +65,8 @@ void Jail::relay_says(const RelayReport& report) {
       return leave();
     case RelaySays::Broken:
       log_line(Severity::Error, "relay.broken",
-               {{"jail", spec_.id.text()}, {"error", std::to_string(report.error)},
+               {{"jail", spec_.id.text()},
+                {"error", std::to_string(report.error)},
                 {"doing", std::string(report.text, ::strnlen(report.text, sizeof report.text))}});
       return end(failed_at(Step::MakeStreams, report.error, "the relay of its output failed"));
   }

@@ -17,7 +17,6 @@ struct HeldJail {
       : deadline(around.loop), jail(around, std::move(spec), std::move(peer), lessee) {}
   Reservation reservation;
   Timer deadline;  // of its waiting in the queue
-  bool leaked = false, was_running = false;
   Jail jail;
 };
 

@@ -10,8 +10,8 @@ namespace mayfly {
 
 namespace {
 
-constexpr std::size_t kRowsPerFrame = 16;  // a row is at most 3 KiB of JSON, a frame 64 KiB
-constexpr std::size_t kMostGroups = 65536; // NGROUPS_MAX
+constexpr std::size_t kRowsPerFrame = 16;   // a row is at most 3 KiB of JSON, a frame 64 KiB
+constexpr std::size_t kMostGroups = 65536;  // NGROUPS_MAX
 
 // "name:password:gid:members", group(5).
 std::optional<gid_t> gid_in(const std::string& line, std::string_view name) {
@@ -49,7 +49,8 @@ OperatorGroups OperatorGroups::of_this_host() {
   return found;
 }
 
-std::optional<Role> operator_role(const Fd& socket, const PeerCredentials& peer, uid_t own, const OperatorGroups& groups) {
+std::optional<Role> operator_role(const Fd& socket, const PeerCredentials& peer, uid_t own,
+                                  const OperatorGroups& groups) {
   if (peer.uid == 0 || peer.uid == own || is_member(socket, peer, groups.act)) return Role::MonitorOperator;
   if (is_member(socket, peer, groups.watch)) return Role::MonitorReader;
   return std::nullopt;

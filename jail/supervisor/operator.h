@@ -50,6 +50,7 @@ struct OperatorGroups {
   std::optional<gid_t> act, watch;
   static OperatorGroups of_this_host();  // reads /etc/group; before lock_down
 };
-std::optional<Role> operator_role(const Fd& socket, const PeerCredentials& peer, uid_t own, const OperatorGroups& groups);
+std::optional<Role> operator_role(const Fd& socket, const PeerCredentials& peer, uid_t own,
+                                  const OperatorGroups& groups);
 
 }  // namespace mayfly

@@ -18,7 +18,8 @@ namespace mayfly {
 class Outbox {
  public:
   Outbox() = default;
-  Outbox(EventLoop& loop, int socket, std::size_t most_bytes) : loop_(&loop), socket_(socket), most_bytes_(most_bytes) {}
+  Outbox(EventLoop& loop, int socket, std::size_t most_bytes)
+      : loop_(&loop), socket_(socket), most_bytes_(most_bytes) {}
 
   // `fds` travel with the message; those that are ours to give away come in `given` and are closed once sent.
   // Borrowed ones must stay open until then, or be withdrawn by `tag`.

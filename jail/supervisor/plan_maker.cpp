@@ -37,7 +37,8 @@ Expected<void> put_argv(Plan& plan, const Spec& spec, const PlanPlace& place) {
   if (spec.argv.empty() || spec.argv.size() > Plan::kMaxArgv) return failure("plan jail", E2BIG, "argv");
   for (const Text& text : spec.argv) plan.argv[plan.argv_count++] = TRY(put(plan, text, place));
   if (spec.environment.size() > Plan::kMaxEnvironment) return failure("plan jail", E2BIG, "environment");
-  for (const std::string& entry : spec.environment) plan.environment[plan.environment_count++] = TRY(put_own(plan, entry));
+  for (const std::string& entry : spec.environment)
+    plan.environment[plan.environment_count++] = TRY(put_own(plan, entry));
   return {};
 }
 

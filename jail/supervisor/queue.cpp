@@ -14,7 +14,8 @@ void Queue::push(Ticket ticket) {
 bool Queue::remove(const JailId& id) {
   for (Lanes& lanes : ranks_) {
     for (auto lane = lanes.begin(); lane != lanes.end(); ++lane) {
-      const auto found = std::find_if(lane->tickets.begin(), lane->tickets.end(), [&](const Ticket& t) { return t.id == id; });
+      const auto found =
+          std::find_if(lane->tickets.begin(), lane->tickets.end(), [&](const Ticket& t) { return t.id == id; });
       if (found == lane->tickets.end()) continue;
       lane->tickets.erase(found);
       if (lane->tickets.empty()) lanes.erase(lane);

@@ -22,10 +22,10 @@ struct Ticket {
 };
 
 enum class Place : std::uint8_t {
-  Start,          // it starts now
-  NotThisOne,     // its principal has used its share: the next lane may go
-  NobodyNow,      // the host is full: who waits longest keeps the first place, whatever it needs
-  NotThisKind,    // API runs have used their share
+  Start,        // it starts now
+  NotThisOne,   // its principal has used its share: the next lane may go
+  NobodyNow,    // the host is full: who waits longest keeps the first place, whatever it needs
+  NotThisKind,  // API runs have used their share
 };
 
 class Queue {

@@ -32,7 +32,8 @@ Expected<void> Reception::open(FrontEnd& peer, Open open, std::vector<Fd> fds) {
     return {};
   }
   if (peer.runs().size() >= kMaxRunsPerPeer) {
-    refuse(peer, open.run, id, {RefusalKind::QueueFull, "", std::to_string(kMaxRunsPerPeer) + " runs on one connection, the limit", 1000});
+    refuse(peer, open.run, id,
+           {RefusalKind::QueueFull, "", std::to_string(kMaxRunsPerPeer) + " runs on one connection, the limit", 1000});
     return {};
   }
   if (std::optional<Refusal> why = admission_.judge_arrival(spec, monotonic_now())) {
@@ -62,7 +63,8 @@ void Reception::admit_or_wait(HeldJail& held) {
 std::optional<Refusal> Reception::judge_waiting(const Spec& spec) const {
   constexpr std::uint64_t kRetryMs = 1000;
   if (queue_.size() > policy_.queue_total)
-    return Refusal{RefusalKind::QueueFull, "", std::to_string(policy_.queue_total) + " requests wait already", kRetryMs};
+    return Refusal{RefusalKind::QueueFull, "", std::to_string(policy_.queue_total) + " requests wait already",
+                   kRetryMs};
   if (!Admission::is_exempt(spec) && queue_.size_of(spec.principal) > policy_.principals.queued)
     return Refusal{RefusalKind::QueueFull, "",
                    std::to_string(policy_.principals.queued) + " requests of this principal wait already", kRetryMs};
@@ -113,7 +115,8 @@ void Reception::start(HeldJail& held) {
 
 void Reception::tell_positions() {
   for (const auto& [id, number] : queue_.positions())
-    if (HeldJail* held = jails_.find(id)) tell_(held->jail.lessee(), Queued{held->jail.lessee().run, id.text(), number});
+    if (HeldJail* held = jails_.find(id))
+      tell_(held->jail.lessee(), Queued{held->jail.lessee().run, id.text(), number});
 }
 
 void Reception::leave_queue(Jail& jail) {

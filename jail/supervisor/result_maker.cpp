@@ -14,9 +14,9 @@ namespace mayfly {
 namespace {
 
 // SHA-256 of no bytes, for runs whose program never wrote any (FIPS 180-4).
-constexpr std::array<std::uint8_t, 32> kEmptySha256 = {
-    0xe3, 0xb0, 0xc4, 0x42, 0x98, 0xfc, 0x1c, 0x14, 0x9a, 0xfb, 0xf4, 0xc8, 0x99, 0x6f, 0xb9, 0x24,
-    0x27, 0xae, 0x41, 0xe4, 0x64, 0x9b, 0x93, 0x4c, 0xa4, 0x95, 0x99, 0x1b, 0x78, 0x52, 0xb8, 0x55};
+constexpr std::array<std::uint8_t, 32> kEmptySha256 = {0xe3, 0xb0, 0xc4, 0x42, 0x98, 0xfc, 0x1c, 0x14, 0x9a, 0xfb, 0xf4,
+                                                       0xc8, 0x99, 0x6f, 0xb9, 0x24, 0x27, 0xae, 0x41, 0xe4, 0x64, 0x9b,
+                                                       0x93, 0x4c, 0xa4, 0x95, 0x99, 0x1b, 0x78, 0x52, 0xb8, 0x55};
 
 // RLIMIT_CPU is checked by the kernel at scheduler ticks: what is this near below the limit has met it.
 constexpr Microseconds kCpuGrain{50'000};
@@ -33,27 +33,42 @@ std::string bytes_text(Bytes bytes) {
 }
 
 std::string failure_text(const Decision& decision) {
-  std::string text = decision.step == Step::None ? "mayfly's own failure" : std::string(name(decision.step)) + " failed";
+  std::string text =
+      decision.step == Step::None ? "mayfly's own failure" : std::string(name(decision.step)) + " failed";
   if (decision.error != 0) text += std::string(": ") + std::strerror(decision.error);
   return text;
 }
 
 std::string usual_text(const Decision& decision, const Limits& limits) {
   switch (decision.ending) {
-    case Ending::Exited: return "exited with status " + std::to_string(WEXITSTATUS(decision.wait_status.value_or(0)));
-    case Ending::Signalled: return "died of " + signal_name(WTERMSIG(decision.wait_status.value_or(0)));
-    case Ending::TimeLimit: return "ran for " + seconds_text(limits.wall) + ", the limit";
-    case Ending::IdleLimit: return "no input for " + seconds_text(limits.idle) + ", the limit";
-    case Ending::CpuLimit: return "used " + seconds_text(limits.cpu_time) + " of CPU time, the limit";
-    case Ending::MemoryLimit: return "used " + bytes_text(limits.memory) + " of memory, the limit";
-    case Ending::OutputLimit: return "wrote more than " + bytes_text(limits.output_ceiling) + ", the limit";
-    case Ending::Cancelled: return "cancelled by the peer";
-    case Ending::Disconnected: return "the peer is gone";
-    case Ending::Killed: return "killed by an operator";
-    case Ending::Shutdown: return "the service is stopping";
-    case Ending::Refused: return decision.refusal ? decision.refusal->text : "refused";
-    case Ending::Failed: return failure_text(decision);
-    case Ending::Lost: return "the service died while it ran";
+    case Ending::Exited:
+      return "exited with status " + std::to_string(WEXITSTATUS(decision.wait_status.value_or(0)));
+    case Ending::Signalled:
+      return "died of " + signal_name(WTERMSIG(decision.wait_status.value_or(0)));
+    case Ending::TimeLimit:
+      return "ran for " + seconds_text(limits.wall) + ", the limit";
+    case Ending::IdleLimit:
+      return "no input for " + seconds_text(limits.idle) + ", the limit";
+    case Ending::CpuLimit:
+      return "used " + seconds_text(limits.cpu_time) + " of CPU time, the limit";
+    case Ending::MemoryLimit:
+      return "used " + bytes_text(limits.memory) + " of memory, the limit";
+    case Ending::OutputLimit:
+      return "wrote more than " + bytes_text(limits.output_ceiling) + ", the limit";
+    case Ending::Cancelled:
+      return "cancelled by the peer";
+    case Ending::Disconnected:
+      return "the peer is gone";
+    case Ending::Killed:
+      return "killed by an operator";
+    case Ending::Shutdown:
+      return "the service is stopping";
+    case Ending::Refused:
+      return decision.refusal ? decision.refusal->text : "refused";
+    case Ending::Failed:
+      return failure_text(decision);
+    case Ending::Lost:
+      return "the service died while it ran";
   }
   return {};
 }
@@ -131,7 +146,8 @@ Decision refused_for(Refusal why) {
 
 Decision refused_without(Control missing) {
   const std::string word(name(missing));
-  return refused_for({RefusalKind::ControlMissing, word, "control \"" + word + "\" is required and absent on this host", 0});
+  return refused_for(
+      {RefusalKind::ControlMissing, word, "control \"" + word + "\" is required and absent on this host", 0});
 }
 
 Decision failed_at(Step step, int error, std::string text) {

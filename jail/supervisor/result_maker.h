@@ -16,11 +16,11 @@ namespace mayfly {
 // Why a jail ends, as first decided. Later reasons do not change it, with the exceptions of final_decision().
 struct Decision {
   Ending ending = Ending::Failed;
-  std::string text;                     // "" = the usual words for this ending
-  Step step = Step::None;               // Failed
-  int error = 0;                        // Failed
-  std::optional<int> wait_status;       // Exited, Signalled
-  std::optional<Refusal> refusal{};     // Refused
+  std::string text;                  // "" = the usual words for this ending
+  Step step = Step::None;            // Failed
+  int error = 0;                     // Failed
+  std::optional<int> wait_status;    // Exited, Signalled
+  std::optional<Refusal> refusal{};  // Refused
 };
 
 Decision ended_as(Ending ending);  // those that need no more words
@@ -34,8 +34,8 @@ Decision failed_by(const Failure& failure, Step step = Step::None);
 struct Findings {
   std::uint64_t oom_kills = 0, memory_hits = 0, process_hits = 0;
   bool disk_full = false, inodes_used = false;
-  bool relay_lost = false;   // its totals are unknown
-  bool incomplete = false;   // it had not read every pipe to its end in time
+  bool relay_lost = false;  // its totals are unknown
+  bool incomplete = false;  // it had not read every pipe to its end in time
   RelayTotals out, err;
   Metrics metrics;
 };

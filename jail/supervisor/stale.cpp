@@ -42,15 +42,18 @@ std::vector<std::string> instances_in(const std::string& directory) {
 // The lock of a dead instance; none when it lives, or was cleaned by somebody else meanwhile.
 Fd lock_of_dead(const std::string& path) {
   Fd lock(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
-  struct stat opened {}, there {};
+  struct stat opened {
+  }, there{};
   if (!lock || ::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) return {};
-  if (::fstat(lock.get(), &opened) != 0 || ::stat(path.c_str(), &there) != 0 || opened.st_ino != there.st_ino) return {};
+  if (::fstat(lock.get(), &opened) != 0 || ::stat(path.c_str(), &there) != 0 || opened.st_ino != there.st_ino)
+    return {};
   return lock;
 }
 
 }  // namespace
 
-std::size_t clean_stale_instances(const std::string& run_directory, const std::string& own_instance, CgroupHost& groups) {
+std::size_t clean_stale_instances(const std::string& run_directory, const std::string& own_instance,
+                                  CgroupHost& groups) {
   std::size_t cleaned = 0;
   const std::string directory = run_directory + "/instances";
   for (const std::string& id : instances_in(directory)) {
@@ -59,7 +62,8 @@ std::size_t clean_stale_instances(const std::string& run_directory, const std::s
     const Fd lock = lock_of_dead(path);
     if (!lock) continue;
     if (const Expected<void> removed = groups.clean_stale(id); !removed) {
-      log_line(Severity::Warning, "stale.left", {{"instance", id}, {"error", removed.error().text()}}, "the next start tries again");
+      log_line(Severity::Warning, "stale.left", {{"instance", id}, {"error", removed.error().text()}},
+               "the next start tries again");
       continue;  // with its lock file, so that it is found again
     }
     ::unlink(path.c_str());

@@ -11,6 +11,7 @@ namespace mayfly {
 
 // Never fails outwards: what could not be removed is logged, and the next start tries again. The number of instances
 // that were cleaned.
-std::size_t clean_stale_instances(const std::string& run_directory, const std::string& own_instance, CgroupHost& groups);
+std::size_t clean_stale_instances(const std::string& run_directory, const std::string& own_instance,
+                                  CgroupHost& groups);
 
 }  // namespace mayfly

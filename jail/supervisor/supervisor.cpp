@@ -58,7 +58,8 @@ Expected<void> Supervisor::open_doors(SupervisorDoors doors) {
   }
   if (!doors.monitor) return {};
   TRY(set_nonblocking(doors.monitor.get(), Blocking::No));
-  monitor_ = TRY(Watched::make(loop_, std::move(doors.monitor), EPOLLIN, [this](std::uint32_t) { accept_operators(); }));
+  monitor_ =
+      TRY(Watched::make(loop_, std::move(doors.monitor), EPOLLIN, [this](std::uint32_t) { accept_operators(); }));
   return {};
 }
 
@@ -91,7 +92,8 @@ void Supervisor::add_front_end(Fd socket, Role role, pid_t pid) {
   const std::uint64_t id = next_connection_++;
   FrontEndEvents& events = *this;
   auto made = std::make_unique<FrontEnd>(loop_, events, id, role, pid);
-  if (const Expected<void> adopted = made->adopt(std::move(socket)); !adopted) return log_failure("lease.not_adopted", adopted.error());
+  if (const Expected<void> adopted = made->adopt(std::move(socket)); !adopted)
+    return log_failure("lease.not_adopted", adopted.error());
   front_ends_.emplace(id, std::move(made));
 }
 
@@ -112,7 +114,8 @@ void Supervisor::accept_operators() {
 // Groups for the defaults, made ahead in quiet moments (performance.md: empty, never used, single-use parts).
 void Supervisor::prepare_groups() {
   if (!config_.policy.made_ahead || host_.groups->kind() == CgroupKind::None) return;
-  for (const LimitRange* range : {&config_.policy.api, &config_.policy.exec, &config_.policy.shell, &config_.policy.run})
+  for (const LimitRange* range :
+       {&config_.policy.api, &config_.policy.exec, &config_.policy.shell, &config_.policy.run})
     host_.groups->expect(group_limits(range->defaults));
   loop_.when_idle(kIdleBeforeRefill, [this] { refill_groups(); });
 }
@@ -187,10 +190,11 @@ void Supervisor::operator_lost(Operator& peer) {
 }
 
 void Supervisor::bury_connection() {
-  if (!sweep_.is_set()) sweep_.set(Milliseconds{0}, [this] {
-    lost_front_ends_.clear();
-    lost_operators_.clear();
-  });
+  if (!sweep_.is_set())
+    sweep_.set(Milliseconds{0}, [this] {
+      lost_front_ends_.clear();
+      lost_operators_.clear();
+    });
 }
 
 void Supervisor::builder_ready() {
@@ -208,11 +212,13 @@ void Supervisor::builder_gone() {
 }
 
 void Supervisor::new_builder(Fd socket) {
-  if (const Expected<void> adopted = builder_.adopt(std::move(socket)); !adopted) log_failure("builder.not_adopted", adopted.error());
+  if (const Expected<void> adopted = builder_.adopt(std::move(socket)); !adopted)
+    log_failure("builder.not_adopted", adopted.error());
 }
 
 void Supervisor::new_witness(Fd socket) {
-  if (const Expected<void> adopted = witness_.adopt(std::move(socket)); !adopted) log_failure("witness.not_adopted", adopted.error());
+  if (const Expected<void> adopted = witness_.adopt(std::move(socket)); !adopted)
+    log_failure("witness.not_adopted", adopted.error());
 }
 
 void Supervisor::keeper_gone() { begin_stop(Hurry::Yes); }
@@ -233,7 +239,8 @@ void Supervisor::begin_stop(Hurry hurry) {
   stop_when_empty();
 }
 
-// Whose result is out and whose bytes are delivered needs us no more; with nobody left to deliver to, results are enough.
+// Whose result is out and whose bytes are delivered needs us no more; with nobody left to deliver to, results are
+// enough.
 void Supervisor::stop_when_empty() {
   if (!stopping_) return;
   for (const auto& [id, held] : reception_.jails().all())

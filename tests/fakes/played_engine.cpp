@@ -54,7 +54,9 @@ SupervisorConfig config_of(const EngineOptions& options) {
 HostSide host_of(const EngineOptions& options) {
   HostSide host;
   host.groups = CgroupHost::none("played");
-  host.measure = [measured = options.measured](const AtTheGate&) { return measured ? measured() : Expected<Controls>(all_controls()); };
+  host.measure = [measured = options.measured](const AtTheGate&) {
+    return measured ? measured() : Expected<Controls>(all_controls());
+  };
   host.survey = [](const BuilderReply& builder) {
     Host found;
     found.kernel = "played " + std::to_string(builder.landlock_abi);
@@ -69,7 +71,8 @@ HostSide host_of(const EngineOptions& options) {
 
 void await_readable(int fd, const char* what) {
   pollfd waited{fd, POLLIN, 0};
-  if (::poll(&waited, 1, static_cast<int>(kPatience.count())) != 1) throw PlayedOut(std::string("waited in vain for ") + what);
+  if (::poll(&waited, 1, static_cast<int>(kPatience.count())) != 1)
+    throw PlayedOut(std::string("waited in vain for ") + what);
 }
 
 Controls all_controls() {
@@ -162,14 +165,16 @@ void PlayedJail::report(RelaySays says) {
 
 RelayMessage PlayedJail::next_command(RelayCommand wanted) {
   RelayMessage message;
-  if (!read_fixed(next_message(control.get(), sizeof message, "a command to the relay"), message) || message.command != wanted)
+  if (!read_fixed(next_message(control.get(), sizeof message, "a command to the relay"), message) ||
+      message.command != wanted)
     throw PlayedOut("another command than wanted: " + std::to_string(static_cast<int>(message.command)));
   return message;
 }
 
 GateCommand PlayedJail::next_gate_command() {
   GateCommand command;
-  if (!read_fixed(next_message(gate.get(), sizeof command, "a command at the gate"), command)) throw PlayedOut("gate closed");
+  if (!read_fixed(next_message(gate.get(), sizeof command, "a command at the gate"), command))
+    throw PlayedOut("gate closed");
   return command;
 }
 

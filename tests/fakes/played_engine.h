@@ -55,11 +55,11 @@ class Sleeper {
 struct PlayedJail {
   Plan plan;
   RelayOrder order;
-  Fd gate, stream, payload;       // inside
-  Fd control, relay_stream;       // relay
-  std::vector<Fd> peer;           // the peer's descriptors, as the relay got them
+  Fd gate, stream, payload;  // inside
+  Fd control, relay_stream;  // relay
+  std::vector<Fd> peer;      // the peer's descriptors, as the relay got them
   Sleeper init;
-  int builder = -1;               // our end of the builder's socket, borrowed
+  int builder = -1;  // our end of the builder's socket, borrowed
 
   void say_cloned();
   void say_failed(Step step, int error);
@@ -72,10 +72,10 @@ struct PlayedJail {
   RelayMessage next_command(RelayCommand wanted);  // skips none: another command is an error
   GateCommand next_gate_command();
   void drain(RelayTotals out = {}, bool incomplete = false);  // awaits Drain, answers Drained
-  std::string finish();                             // awaits Finish; its text
+  std::string finish();                                       // awaits Finish; its text
   void relay_exits();
 
-  void run();                                       // everything up to an opened gate
+  void run();  // everything up to an opened gate
   void exit_with(int code) { say_ended(code << 8); }
 };
 
@@ -83,7 +83,7 @@ struct PlayedJail {
 struct RawPeer {
   Fd socket;
   void send(const std::string& text, std::vector<int> fds = {}) const;
-  [[nodiscard]] Json next() const;        // one frame
+  [[nodiscard]] Json next() const;  // one frame
   void await_close() const;
 };
 

@@ -228,7 +228,9 @@ TEST_CASE("a required control that is absent refuses the run by name, and the ga
 
 TEST_CASE("a control that is not as it was asked for fails the jail") {
   EngineOptions options;
-  options.measured = []() -> Expected<Controls> { return failure("measure controls", 0, "network", "an interface eth0"); };
+  options.measured = []() -> Expected<Controls> {
+    return failure("measure controls", 0, "network", "an interface eth0");
+  };
   PlayedEngine engine(options);
   engine.open(engine.client(), exec_request());
   PlayedJail jail = engine.take_jail();

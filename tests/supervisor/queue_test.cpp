@@ -58,7 +58,8 @@ TEST_CASE("a principal that has used its share keeps nobody else waiting") {
   Queue queue;
   queue.push({id_of(1), OriginKind::Ssh, "ana"});
   queue.push({id_of(2), OriginKind::Ssh, "ben"});
-  const auto ticket = queue.take([](const Ticket& t) { return t.principal == "ana" ? Place::NotThisOne : Place::Start; });
+  const auto ticket =
+      queue.take([](const Ticket& t) { return t.principal == "ana" ? Place::NotThisOne : Place::Start; });
   REQUIRE(ticket);
   CHECK(ticket->principal == "ben");
   CHECK(queue.size() == 1);
@@ -77,7 +78,8 @@ TEST_CASE("API runs that have used their share do not hold up SSH, which comes f
   queue.push({id_of(1), OriginKind::Api, "ana"});
   CHECK_FALSE(queue.take([](const Ticket&) { return Place::NotThisKind; }));
   queue.push({id_of(2), OriginKind::Ssh, "ben"});
-  const auto ticket = queue.take([](const Ticket& t) { return t.origin == OriginKind::Api ? Place::NotThisKind : Place::Start; });
+  const auto ticket =
+      queue.take([](const Ticket& t) { return t.origin == OriginKind::Api ? Place::NotThisKind : Place::Start; });
   REQUIRE(ticket);
   CHECK(ticket->id == id_of(2));
 }

@@ -1,0 +1,92 @@
+// Requests that wait for a place.
+#include <catch2/catch.hpp>
+
+#include "tests/fakes/played_service.h"
+
+using namespace mayfly;
+using namespace mayfly::played;
+
+TEST_CASE("a run beyond the API's places waits, is told its position, and starts when one is free") {
+  Service service(one_api_run());
+  SupervisorClient api = service.client();
+  service.engine.open(api, api_request());
+  PlayedJail first = service.engine.take_jail();
+  first.run();
+  service.engine.next_as<Running>(api);
+  service.engine.open(api, api_request());
+  const Queued queued = service.engine.next_as<Queued>(api);
+  CHECK(queued.run == 2);
+  CHECK(queued.position == 1);
+  CHECK_FALSE(service.engine.has_plan());
+  end_well(first);
+  PlayedJail second = service.engine.take_jail();
+  service.engine.next_as<Ended>(api);
+  second.run();
+  CHECK(service.engine.next_as<Running>(api).id == queued.id);
+}
+
+TEST_CASE("a run that is cancelled while it waits never starts, and its descriptors are closed") {
+  Service service(one_api_run());
+  SupervisorClient api = service.client();
+  service.engine.open(api, api_request());
+  PlayedJail first = service.engine.take_jail();
+  first.run();
+  service.engine.next_as<Running>(api);
+  service.engine.open(api, api_request());
+  service.engine.next_as<Queued>(api);
+  REQUIRE(api.cancel(2, Ending::Cancelled));
+  const Ended ended = service.engine.next_as<Ended>(api);
+  CHECK(ended.run == 2);
+  CHECK(ended.result.ending == Ending::Cancelled);
+  char byte = 0;
+  await_readable(service.engine.streams.own.out.get(), "the end of its output");
+  CHECK(::read(service.engine.streams.own.out.get(), &byte, 1) == 0);
+  end_well(first);
+  service.engine.next_as<Ended>(api);
+  CHECK_FALSE(service.engine.has_plan());
+}
+
+TEST_CASE("who has waited as long as he would is refused, and who would not wait at once") {
+  Service service(one_api_run());
+  SupervisorClient api = service.client();
+  service.engine.open(api, api_request());
+  PlayedJail first = service.engine.take_jail();
+  first.run();
+  service.engine.next_as<Running>(api);
+  Request at_once = api_request();
+  at_once.queue_ms = 0;
+  service.engine.open(api, std::move(at_once));
+  CHECK(service.engine.next_as<Refused>(api).kind == RefusalKind::WaitedTooLong);
+  Request soon = api_request();
+  soon.queue_ms = 50;
+  service.engine.open(api, std::move(soon));
+  service.engine.next_as<Queued>(api);
+  const Refused refused = service.engine.next_as<Refused>(api);
+  CHECK(refused.kind == RefusalKind::WaitedTooLong);
+  CHECK(refused.run == 3);
+  CHECK(refused.retry_after_ms > 0);
+}
+
+TEST_CASE("the queue is bounded, in all and for each principal") {
+  Policy policy = one_api_run();
+  policy.queue_total = 3;
+  policy.principals.queued = 2;
+  Service service(policy);
+  SupervisorClient api = service.client();
+  service.engine.open(api, api_request());
+  PlayedJail first = service.engine.take_jail();
+  first.run();
+  service.engine.next_as<Running>(api);
+  for (const char* principal : {"ana", "ana"}) {
+    service.engine.open(api, api_request(principal));
+    service.engine.next_as<Queued>(api);
+  }
+  service.engine.open(api, api_request("ana"));
+  CHECK(service.engine.next_as<Refused>(api).kind == RefusalKind::QueueFull);
+  service.engine.open(api, api_request("ben"));
+  CHECK(service.engine.next_as<Queued>(api).position == 2);  // fair: behind one of ana's, not behind both
+  service.engine.open(api, api_request("eva"));
+  const Refused refused = service.engine.next_as<Refused>(api);
+  CHECK(refused.kind == RefusalKind::QueueFull);
+  CHECK(refused.retry_after_ms > 0);
+}
