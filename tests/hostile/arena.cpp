@@ -1,7 +1,10 @@
 #include "tests/hostile/arena.h"
 
 #include <fcntl.h>
+#include <grp.h>
 #include <poll.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -35,6 +38,23 @@ std::string directory_of_programs() {
   return own_directory() + "/..";
 }
 
+// The rootless variant: root becomes nobody for good, with a directory of its own for what an engine keeps.
+Expected<void> become_nobody() {
+  constexpr uid_t kNobody = 65534;
+  char directory[] = "/tmp/mayfly-rootless-XXXXXX";
+  if (::mkdtemp(directory) == nullptr || ::chown(directory, kNobody, kNobody) != 0) {
+    return failure("make directory of an ordinary user", errno);
+  }
+  for (const char* name : {"HOME", "XDG_RUNTIME_DIR", "XDG_STATE_HOME", "MAYFLY_TEST_RUNTIME"})
+    ::setenv(name, directory, 1);
+  if (::setgroups(0, nullptr) != 0 || ::setresgid(kNobody, kNobody, kNobody) != 0 ||
+      ::setresuid(kNobody, kNobody, kNobody) != 0) {
+    return failure("become an ordinary user", errno);
+  }
+  if (::prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) != 0) return failure("own our entries of /proc again", errno);
+  return {};
+}
+
 std::string whole_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
@@ -44,6 +64,7 @@ std::string whole_file(const std::string& path) {
 
 Expected<std::unique_ptr<Arena>> Arena::open() {
   ::signal(SIGPIPE, SIG_IGN);
+  if (std::getenv("MAYFLY_TEST_AS_USER") != nullptr && ::geteuid() == 0) TRY(become_nobody());
   EngineOptions options;
   options.programs = directory_of_programs();
   if (const char* told = std::getenv("MAYFLY_TEST_RUNTIME"); told != nullptr) options.runtime_directory = told;
@@ -53,6 +74,13 @@ Expected<std::unique_ptr<Arena>> Arena::open() {
   if (arena->program_.empty()) return failure("read hostile program", ENOENT, arena->program_path_);
   TRY(arena->begin());
   return arena;
+}
+
+OutsideRun Arena::control(const std::vector<std::string>& arguments) const {
+  OutsideRun run = run_control(program_path_, arguments);
+  INFO(arguments.front() << " outside: status " << run.status);
+  CHECK(run.trouble == "");
+  return run;
 }
 
 Arena::~Arena() {

@@ -32,7 +32,8 @@ class Arena {
   // As attack; `meddle` is called again and again while the jail runs.
   Outcome attack_while(const Attack& attack, const std::function<void(EngineRuns&, RunNumber)>& meddle);
 
-  Control control(const std::vector<std::string>& arguments) const { return run_control(program_path_, arguments); }
+  // Outside of every jail (control_run.h).
+  OutsideRun control(const std::vector<std::string>& arguments) const;
   [[nodiscard]] const PrivateEngine& engine() const { return engine_; }
   [[nodiscard]] bool as_root() const { return engine_.privilege() == Privilege::Root; }
   [[nodiscard]] bool has_cgroups() const;

@@ -1,6 +1,6 @@
 #include "tests/hostile/base_line.h"
 
-#include <dirent.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -8,6 +8,7 @@
 #include <fstream>
 #include <map>
 #include <sstream>
+#include <vector>
 
 namespace mayfly::test {
 namespace {
@@ -49,7 +50,7 @@ struct Process {
   char state = '?';
 };
 
-std::map<pid_t, Process> processes() {
+std::map<pid_t, Process> process_table() {
   std::map<pid_t, Process> all;
   std::error_code error;
   for (fs::directory_iterator at("/proc", error), end; !error && at != end; at.increment(error)) {
@@ -78,7 +79,7 @@ bool descends_from(const std::map<pid_t, Process>& all, pid_t pid, pid_t ancesto
   return false;
 }
 
-std::size_t resident_mib(pid_t pid) {
+std::size_t resident_of(pid_t pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/statm");
   std::size_t whole = 0, resident = 0;
   file >> whole >> resident;
@@ -94,10 +95,10 @@ BaseLine BaseLine::of(const PrivateEngine& engine) {
   line.cgroups = cgroups_of(engine.instance());
   line.mounts = lines_of("/proc/self/mountinfo");
   const std::array ours = {engine.supervisor().pid(), engine.builder().pid(), engine.witness().pid()};
-  const std::map<pid_t, Process> all = processes();
+  const std::map<pid_t, Process> all = process_table();
   for (const pid_t pid : ours) {
     line.descriptors += entries_of("/proc/" + std::to_string(pid) + "/fd");
-    line.resident_mib += resident_mib(pid);
+    line.resident_mib += resident_of(pid);
   }
   line.mounts += lines_of("/proc/" + std::to_string(engine.builder().pid()) + "/mountinfo");
   for (const auto& [pid, process] : all) {

@@ -10,12 +10,12 @@
 
 namespace mayfly::test {
 
-struct Control {
+struct OutsideRun {
   int status = -1;  // of waitpid(2)
   Lines lines{""};
   std::string trouble;  // could not be run at all
 };
 
-Control run_control(const std::string& program_path, const std::vector<std::string>& arguments);
+OutsideRun run_control(const std::string& program_path, const std::vector<std::string>& arguments);
 
 }  // namespace mayfly::test

@@ -68,7 +68,7 @@ std::vector<std::string> children_of(const std::string& parent) {
 TEST_CASE("A53 A69 sockets of the host are out of reach, by name, by path and over loopback", "[P03][P12]") {
   const HostListeners host;
   const std::vector<std::string> words = {host.name, std::to_string(host.port)};
-  const Control control = arena().control({"host_sockets", words[0], words[1]});
+  const OutsideRun control = arena().control({"host_sockets", words[0], words[1]});
   CHECK(control.lines.of("abstract") == "ok");
   CHECK(control.lines.of("loopback") == "ok");
   const Outcome inside = arena().attack({.program = "host_sockets", .arguments = words});
@@ -196,7 +196,7 @@ TEST_CASE("A41 /proc cannot be used to change the host", "[P11]") {
 }
 
 TEST_CASE("A41 /proc, /sys and /dev hide what tells about the host", "[P12]") {
-  const Control control = arena().control({"proc_reads"});
+  const OutsideRun control = arena().control({"proc_reads"});
   CHECK(control.lines.of("/sys") == "ok");
   const Outcome inside = arena().attack({.program = "proc_reads"});
   INFO(inside.story());

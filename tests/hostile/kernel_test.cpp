@@ -7,7 +7,7 @@ using namespace mayfly::test;
 
 TEST_CASE("A37 no mount and no root is changed, through the old calls or the new", "[P11]") {
   if (arena().as_root()) {
-    const Control control = arena().control({"mounts"});
+    const OutsideRun control = arena().control({"mounts"});
     CHECK(control.lines.named_with("ok") ==
           "chroot fsconfig fsmount fsopen fspick mount mount_setattr move_mount open_tree pivot_root umount");
   }
@@ -20,7 +20,7 @@ TEST_CASE("A37 no mount and no root is changed, through the old calls or the new
 
 TEST_CASE("A36 no namespace is made or joined", "[P11]") {
   if (arena().as_root()) {
-    const Control control = arena().control({"namespaces"});
+    const OutsideRun control = arena().control({"namespaces"});
     CHECK(control.lines.named_with("EPERM") == "");
     CHECK(control.lines.of("clone3") == "ok");
     CHECK(control.lines.of("setns") == "ok");
@@ -42,7 +42,7 @@ TEST_CASE("A44 keyrings do not exist inside", "[P11]") {
 }
 
 TEST_CASE("A45 io_uring does not exist inside", "[P11]") {
-  const Control control = arena().control({"io_uring"});
+  const OutsideRun control = arena().control({"io_uring"});
   if (control.lines.of("io_uring_setup") != "ok") WARN("not provable on this host: it has no io_uring");
   const Outcome inside = arena().attack({.program = "io_uring"});
   INFO(inside.story());
@@ -52,7 +52,7 @@ TEST_CASE("A45 io_uring does not exist inside", "[P11]") {
 // The arguments are nonsense that the kernel itself would answer with EINVAL, ENOENT, ...: EPERM can only be ours.
 // Calls that this kernel does not have (ENOSYS outside) are not provable here, and held by tests/filter alone.
 TEST_CASE("A46 calls on the kernel and the whole host are refused, and the program goes on", "[P11]") {
-  const Control control = arena().control({"kernel_calls"});
+  const OutsideRun control = arena().control({"kernel_calls"});
   CHECK(control.lines.count() == 22);
   if (arena().as_root()) CHECK(control.lines.named_with("EPERM") == "");
   const std::string not_here = control.lines.named_with("ENOSYS");
@@ -82,7 +82,7 @@ TEST_CASE("personalities other than the present one are refused", "[P11]") {
 }
 
 TEST_CASE("A49 calls of foreign architectures kill the process", "[P11]") {
-  const Control control = arena().control({"foreign_calls"});
+  const OutsideRun control = arena().control({"foreign_calls"});
   const bool i386 = control.lines.of("int80") == "1";
   if (!i386) WARN("not provable on this host: it has no i386 calls");
   const Outcome inside = arena().attack({.program = "foreign_calls"});
@@ -93,7 +93,7 @@ TEST_CASE("A49 calls of foreign architectures kill the process", "[P11]") {
 }
 
 TEST_CASE("A48 sockets are of three families and of usual protocols", "[P03][P11]") {
-  const Control control = arena().control({"socket_families"});
+  const OutsideRun control = arena().control({"socket_families"});
   CHECK(control.lines.of("family.16") == "ok");
   CHECK(control.lines.of("wide") == "ok");
   const Outcome inside = arena().attack({.program = "socket_families"});

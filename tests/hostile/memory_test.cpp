@@ -24,7 +24,7 @@ void expect_memory_limit(const char* program) {
 }  // namespace
 
 TEST_CASE("A03 A04 one process that takes all memory ends its jail at the memory limit", "[P06][cgroup]") {
-  CHECK(arena().control({"memory_one", "300"}).lines.number("megabytes") == 300);
+  CHECK(arena().control({"memory_one", "64"}).lines.number("megabytes") == 64);
   expect_memory_limit("memory_one");
 }
 
@@ -34,12 +34,12 @@ TEST_CASE("A03 memory spread over many processes ends the jail at the memory lim
 }
 
 TEST_CASE("A06 A11 memory parked in a memfd is the jail's own", "[P06][cgroup]") {
-  CHECK(arena().control({"memory_memfd", "300"}).lines.number("megabytes") == 300);
+  CHECK(arena().control({"memory_memfd", "64"}).lines.number("megabytes") == 64);
   expect_memory_limit("memory_memfd");
 }
 
 TEST_CASE("A10 A11 memory parked in System V segments is the jail's own and gone with it", "[P06][cgroup]") {
-  CHECK(arena().control({"memory_shm", "300"}).lines.number("megabytes") == 300);
+  CHECK(arena().control({"memory_shm", "64"}).lines.number("megabytes") == 64);
   expect_memory_limit("memory_shm");
 }
 
@@ -53,7 +53,7 @@ TEST_CASE("A11 memory is not locked, and secret memory does not exist", "[P06]")
 }
 
 TEST_CASE("A05 A15 pipes stay at their usual size, and their number is the open files'", "[P06]") {
-  const Control control = arena().control({"pipe_memory", "8"});
+  const OutsideRun control = arena().control({"pipe_memory", "8"});
   CHECK(control.lines.of("setpipe") == "ok");
   const Outcome inside = arena().attack({.program = "pipe_memory"});
   INFO(inside.story());

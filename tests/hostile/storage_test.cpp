@@ -30,11 +30,12 @@ TEST_CASE("A07 inodes end at their limit, and their jail is gone at once", "[P06
   CHECK(inside.result.metrics.closed < std::chrono::seconds(2));
 }
 
-TEST_CASE("A08 a file of a terabyte that holds nothing costs nothing", "[P06]") {
+TEST_CASE("A08 a file that only says it is a terabyte is refused at the disk limit", "[P06]") {
   CHECK(arena().control({"sparse_file"}).lines.of("truncate") == "ok");
   const Outcome inside = arena().attack({.program = "sparse_file"});
   INFO(inside.story());
   CHECK(inside.exited(0));
+  CHECK(inside.lines.of("truncate") == "EFBIG");  // RLIMIT_FSIZE
   CHECK(inside.lines.number("blocks") == 0);
 }
 
@@ -48,7 +49,7 @@ TEST_CASE("A57 hostile file names and a tree 2 000 deep are the jail's own affai
 }
 
 TEST_CASE("A17 names and argument lists that are too long are errors of the caller", "[P06]") {
-  const Control control = arena().control({"long_names"});
+  const OutsideRun control = arena().control({"long_names"});
   CHECK(control.lines.of("name255") == "ok");
   const Outcome inside = arena().attack({.program = "long_names"});
   INFO(inside.story());

@@ -6,7 +6,7 @@ using namespace mayfly;
 using namespace mayfly::test;
 
 TEST_CASE("A51 nothing is typed into a terminal, on a terminal or without one", "[P11]") {
-  const Control control = arena().control({"terminal"});
+  const OutsideRun control = arena().control({"terminal"});
   if (control.lines.of("slave.TIOCSTI") != "ok") WARN("not provable on this host: TIOCSTI is switched off");
   for (const Streams streams : {Streams::Pipes, Streams::Terminal}) {
     Attack attack{.program = "terminal"};

@@ -57,7 +57,7 @@ int probe_orphan_flood(int argc, char** argv) {
       _exit(0);
     }
     waitpid(child, NULL, 0);
-    if (argc == 1) {
+    if (argc > 2) {
       kill(1, SIGSTOP);
       kill(1, SIGCHLD);
     }

@@ -9,13 +9,15 @@ static char page[1 << 16];
 
 int probe_memory_memfd(int argc, char** argv) {
   const long megabytes = count_from(argc, argv, 4096);
-  const int fd = memfd_create("parked", MFD_CLOEXEC);
+  int fd = -1;
   memset(page, 0x5a, sizeof page);
-  for (long i = 0; i < megabytes * 16; ++i)
+  for (long i = 0; i < megabytes * 16; ++i) {
+    if (i % 256 == 0) fd = memfd_create("parked", MFD_CLOEXEC); /* 16 MiB each: below every limit of one file */
     if (write(fd, page, sizeof page) < 0) {
       say("write", -1);
       return 1;
     }
+  }
   say_number("megabytes", megabytes);
   return 0;
 }

@@ -69,7 +69,7 @@ static int contains(const char* path, const char* needle) {
 /* Looks for words, given as arguments, in everything that tells about mounts, cgroups and command lines. */
 int probe_host_words(int argc, char** argv) {
   static const char* const paths[] = {"/proc/self/mountinfo", "/proc/mounts", "/proc/self/cgroup", "/proc/self/mountstats", "/proc/1/cmdline",
-      "/proc/self/cmdline", "/proc/cmdline", "/proc/1/comm", "/etc/hosts", "/etc/hostname", "/etc/passwd", "/etc/resolv.conf", "/proc/self/maps"};
+      "/proc/cmdline", "/proc/1/comm", "/etc/hosts", "/etc/hostname", "/etc/passwd", "/etc/resolv.conf", "/proc/self/maps"};
   for (int word = 1; word < argc; ++word)
     for (size_t i = 0; i < sizeof paths / sizeof *paths; ++i)
       if (contains(paths[i], argv[word])) say_text(argv[word], paths[i]);

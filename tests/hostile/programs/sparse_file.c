@@ -6,6 +6,7 @@
 int probe_sparse_file(int argc, char** argv) {
   (void)argc;
   (void)argv;
+  signal(SIGXFSZ, SIG_IGN);
   const int fd = open("huge", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   say("truncate", ftruncate(fd, 1ll << 40));
   struct stat about;
