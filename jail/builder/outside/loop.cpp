@@ -87,7 +87,7 @@ class Loop {
     while (refilling_ && !shop_.parts.is_full() && ::poll(&order, 1, 0) == 0) {
       NetworkPart part;
       if (make_network_part(shop_.network, shop_.nsids, part) != 0) {
-        refilling_ = false;  // the host has no more for now: try again after the next order
+        refilling_ = false;  // the host has none left at the moment: try again after the next order
         return;
       }
       shop_.parts.add(std::move(part));
