@@ -133,8 +133,10 @@ std::optional<Problem> judge_header(const Parser& parser, const Service& service
 }
 
 Problem problem_of(const ErrorCode& error) {
-  if (error == http::error::header_limit) return {431, "header-too-large", "The header is too large", "allowed 0..16384 bytes", "", 0};
-  if (error == http::error::body_limit) return {413, "body-too-large", "The body is too large", "allowed 0..16777216 bytes", "", 0};
+  if (error == http::error::header_limit)
+    return {431, "header-too-large", "The header is too large", "allowed 0..16384 bytes", "", 0};
+  if (error == http::error::body_limit)
+    return {413, "body-too-large", "The body is too large", "allowed 0..16777216 bytes", "", 0};
   if (error == beast::error::timeout) return {408, "too-slow", "The request did not arrive in time", "", "", 0};
   return {400, "bad-message", "This is not a valid HTTP/1.1 request", "", "", 0};
 }
@@ -203,7 +205,8 @@ asio::awaitable<Next> serve_one(Wire& wire, Service& service, std::chrono::secon
     co_return Next::Close;
   }
   auto message = parser.release();
-  Heading heading{message.version(), message.method() == http::verb::head, message.keep_alive() ? Next::KeepAlive : Next::Close};
+  Heading heading{message.version(), message.method() == http::verb::head,
+                  message.keep_alive() ? Next::KeepAlive : Next::Close};
   Call call{std::move(message.body()), wire.peer, wire.source, nullptr};
   wire.stream.expires_never();
   const Reply reply = co_await answer_call(wire, service, found.route, call);

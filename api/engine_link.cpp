@@ -13,8 +13,10 @@ namespace {
 std::optional<RunNumber> run_of(const FromSupervisor& message) {
   return std::visit(
       [](const auto& m) -> std::optional<RunNumber> {
-        if constexpr (requires { m.run; }) return m.run;
-        else return std::nullopt;
+        if constexpr (requires { m.run; })
+          return m.run;
+        else
+          return std::nullopt;
       },
       message);
 }

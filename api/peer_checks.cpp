@@ -25,7 +25,8 @@ std::optional<std::string> host_without_port(std::string_view value) {
   const auto colon = value.find(':', closing == std::string_view::npos ? 0 : closing);
   if (colon == std::string_view::npos) return lower(value);
   const std::string_view port = value.substr(colon + 1);
-  if (port.empty() || port.size() > 5 || port.find_first_not_of("0123456789") != std::string_view::npos) return std::nullopt;
+  if (port.empty() || port.size() > 5 || port.find_first_not_of("0123456789") != std::string_view::npos)
+    return std::nullopt;
   return lower(value.substr(0, colon));
 }
 
@@ -42,8 +43,12 @@ std::optional<Problem> judge_host(const Header& header, const std::vector<std::s
   if (count_of(header, http::field::host) != 1)
     return Problem{400, "bad-host", "Exactly one Host header is needed", "", "Host", 0};
   if (!is_ours(view(header[http::field::host]), hosts))
-    return Problem{421, "foreign-host", "This service does not answer for that host",
-                   "add the name to the configuration if it is yours", "Host", 0};
+    return Problem{421,
+                   "foreign-host",
+                   "This service does not answer for that host",
+                   "add the name to the configuration if it is yours",
+                   "Host",
+                   0};
   return std::nullopt;
 }
 
@@ -60,10 +65,15 @@ std::optional<Problem> judge_framing(const Header& header) {
   const std::size_t lengths = count_of(header, http::field::content_length);
   const std::size_t codings = count_of(header, http::field::transfer_encoding);
   if (lengths > 1 || codings > 1 || (lengths == 1 && codings == 1))
-    return Problem{400, "bad-framing", "The length of the body is not clear",
-                   "send one Content-Length, or Transfer-Encoding: chunked alone", "", 0};
+    return Problem{400,
+                   "bad-framing",
+                   "The length of the body is not clear",
+                   "send one Content-Length, or Transfer-Encoding: chunked alone",
+                   "",
+                   0};
   if (codings == 1 && lower(view(header[http::field::transfer_encoding])) != "chunked")
-    return Problem{400, "bad-framing", "Only the transfer coding \"chunked\" is understood", "", "Transfer-Encoding", 0};
+    return Problem{400, "bad-framing",       "Only the transfer coding \"chunked\" is understood",
+                   "",  "Transfer-Encoding", 0};
   if (count_of(header, http::field::content_encoding) != 0)
     return Problem{415, "bad-content-encoding", "Bodies are not compressed here", "", "Content-Encoding", 0};
   if (header.find(http::field::expect) != header.end() && lower(view(header[http::field::expect])) != "100-continue")

@@ -54,7 +54,8 @@ Expected<void> read_files(JsonReader& in, RunOrder& order) {
   const Json* files = TRY(in.optional_object("files"));
   if (!files) return {};
   if (files->size() > kMaxFileCount)
-    return wrong("files", "allowed 0.." + std::to_string(kMaxFileCount) + " files, got " + std::to_string(files->size()));
+    return wrong("files",
+                 "allowed 0.." + std::to_string(kMaxFileCount) + " files, got " + std::to_string(files->size()));
   for (const auto& [file_name, value] : files->items()) {
     TRY(judge_file_name(file_name));
     const std::string field = "files." + file_name;
@@ -81,7 +82,8 @@ Expected<RunOrder> read_run_body(std::string_view body, std::string_view peer, s
   TRY(read_args(in, order));
   TRY(read_files(in, order));
   if (const Json* bytes = in.any("stdin")) order.stdin_bytes = TRY(content_of(*bytes, "stdin", kMaxStdin.count));
-  if (const Json* limits = TRY(in.optional_object("limits"))) request.limits = TRY(limit_request_from(*limits, "limits"));
+  if (const Json* limits = TRY(in.optional_object("limits")))
+    request.limits = TRY(limit_request_from(*limits, "limits"));
   if (const Json* require = TRY(in.optional_array("require", kControlCount)))
     request.require = TRY(control_set_from(*require, "require"));
   request.reproducible = TRY(in.boolean("reproducible", false));

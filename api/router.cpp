@@ -36,9 +36,10 @@ Found find_route(http::verb method, std::string_view target) {
     }
     found.allow = std::string(http::to_string(row.method));
   }
-  found.problem = found.allow.empty()
-                      ? Problem{404, "not-found", "There is nothing at this path", "", "", 0}
-                      : Problem{405, "bad-method", "This path does not take that method", "allowed: " + found.allow, "", 0};
+  found.problem =
+      found.allow.empty()
+          ? Problem{404, "not-found", "There is nothing at this path", "", "", 0}
+          : Problem{405, "bad-method", "This path does not take that method", "allowed: " + found.allow, "", 0};
   return found;
 }
 

@@ -16,9 +16,11 @@ struct Count {
 };
 
 constexpr std::string_view kTooMany =
-    "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/problem+json\r\nRetry-After: 1\r\nConnection: close\r\n"
+    "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/problem+json\r\nRetry-After: 1\r\nConnection: "
+    "close\r\n"
     "Content-Length: 105\r\n\r\n"
-    "{\"type\":\"about:blank\",\"title\":\"Too many connections\",\"status\":503,\"code\":\"too-many-connections\"}         \n";
+    "{\"type\":\"about:blank\",\"title\":\"Too many connections\",\"status\":503,\"code\":\"too-many-connections\"}    "
+    "     \n";
 
 void leave(const std::shared_ptr<Count>& count, const std::string& source) {
   --count->total;

@@ -33,8 +33,12 @@ asio::awaitable<Reply> containment_route(Service&, Call&) {
     pause.expires_after(kLook);
     co_await pause.async_wait(asio::use_awaitable);
   }
-  co_return Problem{503, "no-examination", "The jails of this service could not be examined",
-                    "the service's log names the cause", "", 10000};
+  co_return Problem{503,
+                    "no-examination",
+                    "The jails of this service could not be examined",
+                    "the service's log names the cause",
+                    "",
+                    10000};
 }
 
 }  // namespace mayfly::api

@@ -90,8 +90,9 @@ Expected<Child> Child::start(const ChildProgram& program) {
   argv.reserve(program.argv.size() + 1);
   for (const std::string& word : program.argv) argv.push_back(const_cast<char*>(word.c_str()));
   argv.push_back(nullptr);
-  const Prepared prepared{program.path.c_str(), argv.data(), program.fds, program.uid,
-                          program.wait_for_go ? go_read.get() : -1, report_write.get(), null.get()};
+  const Prepared prepared{
+      program.path.c_str(), argv.data(), program.fds, program.uid, program.wait_for_go ? go_read.get() : -1,
+      report_write.get(),   null.get()};
   int pidfd = -1;
   clone_args args{};
   args.flags = CLONE_PIDFD;

@@ -34,7 +34,7 @@ class Child {
 
   [[nodiscard]] pid_t pid() const { return pid_; }
   [[nodiscard]] const Fd& pidfd() const { return pidfd_; }
-  Expected<void> go();  // lets a waiting child exec
+  Expected<void> go();                      // lets a waiting child exec
   Expected<void> signal(int number) const;  // pidfd_send_signal: never hits a recycled pid
   // Reaps it: its wait status, blocking. Once. waitid(P_PIDFD), never waitpid(-1).
   Expected<int> wait();

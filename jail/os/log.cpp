@@ -24,8 +24,8 @@ std::string time_stamp() {
   tm parts{};
   ::gmtime_r(&now.tv_sec, &parts);
   std::array<char, 40> text{};
-  std::snprintf(text.data(), text.size(), "%04d-%02d-%02dT%02d:%02d:%02d.%03ldZ", parts.tm_year + 1900, parts.tm_mon + 1,
-                parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec, now.tv_nsec / 1'000'000);
+  std::snprintf(text.data(), text.size(), "%04d-%02d-%02dT%02d:%02d:%02d.%03ldZ", parts.tm_year + 1900,
+                parts.tm_mon + 1, parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec, now.tv_nsec / 1'000'000);
   return text.data();
 }
 
@@ -43,7 +43,8 @@ void log_line(Severity severity, std::string_view code,
               std::initializer_list<std::pair<std::string_view, std::string>> fields, std::string_view text) {
   if (severity < threshold()) return;
   static constexpr std::array<std::string_view, 4> kWords = {"debug", "info", "warning", "error"};
-  std::string line = time_stamp() + " " + std::string(kWords[static_cast<std::size_t>(severity)]) + " " + std::string(code);
+  std::string line =
+      time_stamp() + " " + std::string(kWords[static_cast<std::size_t>(severity)]) + " " + std::string(code);
   for (const auto& [key, value] : fields) line += " " + std::string(key) + "=" + field_value(value);
   if (!text.empty()) line += ": " + escape(text, 1000);
   line += "\n";
@@ -53,7 +54,8 @@ void log_line(Severity severity, std::string_view code,
 
 void log_failure(std::string_view code, const Failure& failure) {
   log_line(Severity::Error, code, {{"doing", failure.doing}, {"subject", failure.subject}},
-           failure.error != 0 ? failure.why + (failure.why.empty() ? "" : ": ") + std::strerror(failure.error) : failure.why);
+           failure.error != 0 ? failure.why + (failure.why.empty() ? "" : ": ") + std::strerror(failure.error)
+                              : failure.why);
 }
 
 }  // namespace mayfly

@@ -8,8 +8,8 @@
 //
 // The program is a binary search over ranges of numbers with equal verdicts. It uses only instructions that the kernel
 // can evaluate ahead (seccomp.c, seccomp_is_const_allow), so a call allowed without conditions costs nothing later;
-// docs/decisions/0006-filters-are-compiled-from-rows.md has the figures. Fails with a Failure that names the row: a missing reason,
-// a chain without an end, a row that can never be reached.
+// docs/decisions/0006-filters-are-compiled-from-rows.md has the figures. Fails with a Failure that names the row: a
+// missing reason, a chain without an end, a row that can never be reached.
 #pragma once
 
 #include <linux/filter.h>

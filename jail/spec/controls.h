@@ -12,14 +12,26 @@ namespace mayfly {
 
 // Order is the order of the JSON object.
 enum class Control : std::uint8_t {
-  Network, Filesystem, Environment, Identity, Privileges, Syscalls, Files, Memory, Cpu, Processes, Time, Output, Proc,
+  Network,
+  Filesystem,
+  Environment,
+  Identity,
+  Privileges,
+  Syscalls,
+  Files,
+  Memory,
+  Cpu,
+  Processes,
+  Time,
+  Output,
+  Proc,
 };
 inline constexpr std::size_t kControlCount = 13;
 
 inline constexpr std::array<Control, kControlCount> kAllControls = {
-    Control::Network, Control::Filesystem, Control::Environment, Control::Identity, Control::Privileges,
-    Control::Syscalls, Control::Files, Control::Memory, Control::Cpu, Control::Processes,
-    Control::Time, Control::Output, Control::Proc};
+    Control::Network,  Control::Filesystem, Control::Environment, Control::Identity, Control::Privileges,
+    Control::Syscalls, Control::Files,      Control::Memory,      Control::Cpu,      Control::Processes,
+    Control::Time,     Control::Output,     Control::Proc};
 
 // The words a control can report. `Absent` and `Unlimited` mean that it is not there.
 enum class Measured : std::uint8_t {

@@ -44,14 +44,17 @@ struct SignalRow {
 };
 
 constexpr std::array kSignals = {
-    SignalRow{SIGHUP, "HUP"},       SignalRow{SIGINT, "INT"},     SignalRow{SIGQUIT, "QUIT"}, SignalRow{SIGILL, "ILL"},
-    SignalRow{SIGTRAP, "TRAP"},     SignalRow{SIGABRT, "ABRT"},   SignalRow{SIGBUS, "BUS"},   SignalRow{SIGFPE, "FPE"},
-    SignalRow{SIGKILL, "KILL"},     SignalRow{SIGUSR1, "USR1"},   SignalRow{SIGSEGV, "SEGV"}, SignalRow{SIGUSR2, "USR2"},
-    SignalRow{SIGPIPE, "PIPE"},     SignalRow{SIGALRM, "ALRM"},   SignalRow{SIGTERM, "TERM"}, SignalRow{SIGSTKFLT, "STKFLT"},
-    SignalRow{SIGCHLD, "CHLD"},     SignalRow{SIGCONT, "CONT"},   SignalRow{SIGSTOP, "STOP"}, SignalRow{SIGTSTP, "TSTP"},
-    SignalRow{SIGTTIN, "TTIN"},     SignalRow{SIGTTOU, "TTOU"},   SignalRow{SIGURG, "URG"},   SignalRow{SIGXCPU, "XCPU"},
-    SignalRow{SIGXFSZ, "XFSZ"},     SignalRow{SIGVTALRM, "VTALRM"}, SignalRow{SIGPROF, "PROF"}, SignalRow{SIGWINCH, "WINCH"},
-    SignalRow{SIGIO, "IO"},         SignalRow{SIGPWR, "PWR"},     SignalRow{SIGSYS, "SYS"},
+    SignalRow{SIGHUP, "HUP"},       SignalRow{SIGINT, "INT"},       SignalRow{SIGQUIT, "QUIT"},
+    SignalRow{SIGILL, "ILL"},       SignalRow{SIGTRAP, "TRAP"},     SignalRow{SIGABRT, "ABRT"},
+    SignalRow{SIGBUS, "BUS"},       SignalRow{SIGFPE, "FPE"},       SignalRow{SIGKILL, "KILL"},
+    SignalRow{SIGUSR1, "USR1"},     SignalRow{SIGSEGV, "SEGV"},     SignalRow{SIGUSR2, "USR2"},
+    SignalRow{SIGPIPE, "PIPE"},     SignalRow{SIGALRM, "ALRM"},     SignalRow{SIGTERM, "TERM"},
+    SignalRow{SIGSTKFLT, "STKFLT"}, SignalRow{SIGCHLD, "CHLD"},     SignalRow{SIGCONT, "CONT"},
+    SignalRow{SIGSTOP, "STOP"},     SignalRow{SIGTSTP, "TSTP"},     SignalRow{SIGTTIN, "TTIN"},
+    SignalRow{SIGTTOU, "TTOU"},     SignalRow{SIGURG, "URG"},       SignalRow{SIGXCPU, "XCPU"},
+    SignalRow{SIGXFSZ, "XFSZ"},     SignalRow{SIGVTALRM, "VTALRM"}, SignalRow{SIGPROF, "PROF"},
+    SignalRow{SIGWINCH, "WINCH"},   SignalRow{SIGIO, "IO"},         SignalRow{SIGPWR, "PWR"},
+    SignalRow{SIGSYS, "SYS"},
 };
 
 constexpr int kRealTimeFirst = 34;  // SIGRTMIN as glibc gives it; 32 and 33 are its own

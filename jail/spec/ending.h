@@ -26,9 +26,9 @@ enum class Ending : std::uint8_t {
 };
 
 inline constexpr Ending kAllEndings[] = {
-    Ending::Exited,      Ending::Signalled,    Ending::TimeLimit, Ending::IdleLimit, Ending::CpuLimit,
-    Ending::MemoryLimit, Ending::OutputLimit,  Ending::Cancelled, Ending::Disconnected, Ending::Killed,
-    Ending::Shutdown,    Ending::Refused,      Ending::Failed,    Ending::Lost};
+    Ending::Exited,      Ending::Signalled,   Ending::TimeLimit, Ending::IdleLimit,    Ending::CpuLimit,
+    Ending::MemoryLimit, Ending::OutputLimit, Ending::Cancelled, Ending::Disconnected, Ending::Killed,
+    Ending::Shutdown,    Ending::Refused,     Ending::Failed,    Ending::Lost};
 
 std::string_view name(Ending ending);  // "time-limit": the word in records, JSON and the reason line
 std::optional<Ending> ending_named(std::string_view word);

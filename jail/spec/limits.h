@@ -12,16 +12,16 @@ namespace mayfly {
 // What is enforced on one jail. Every number is final; none means "unlimited" except where said.
 struct Limits {
   Milliseconds wall{};
-  Milliseconds idle{};          // 0: no idle limit (everything but SSH shells)
+  Milliseconds idle{};  // 0: no idle limit (everything but SSH shells)
   Milliseconds cpu_time{};
   Bytes memory;
   std::uint32_t processes = 0;  // counts threads and our init
   MilliCpus cpus;
-  Bytes disk;                   // part of memory
+  Bytes disk;  // part of memory
   std::uint32_t inodes = 0;
-  std::uint32_t open_files = 0; // RLIMIT_NOFILE, per process
-  Bytes output_kept;            // per stream; 0: streamed, nothing is cut before the ceiling
-  Bytes output_ceiling;         // both streams together; over it the jail ends output-limit
+  std::uint32_t open_files = 0;  // RLIMIT_NOFILE, per process
+  Bytes output_kept;             // per stream; 0: streamed, nothing is cut before the ceiling
+  Bytes output_ceiling;          // both streams together; over it the jail ends output-limit
   friend bool operator==(const Limits&, const Limits&) = default;
 };
 
@@ -64,7 +64,7 @@ inline constexpr Bytes kMinDisk = 64_kib;
 
 inline constexpr Bytes kMaxCode = 1_mib;
 inline constexpr Bytes kMaxStdin = 4_mib;
-inline constexpr Bytes kMaxFiles = 4_mib;           // in all
+inline constexpr Bytes kMaxFiles = 4_mib;  // in all
 inline constexpr std::uint32_t kMaxFileCount = 64;
 inline constexpr std::uint32_t kMaxFileLevels = 4;  // "a/b/c/d" is allowed
 inline constexpr Bytes kMaxCommand = 128_kib;       // MAX_ARG_STRLEN, execve(2)
@@ -91,12 +91,13 @@ inline constexpr std::uint32_t kApiUid = kUidBase - 2;
 inline constexpr std::uint32_t kInsideInitUid = 999;  // no uid 0 exists inside at all
 inline constexpr std::uint32_t kInsideRunUid = 1000;
 
-inline constexpr std::uint32_t kPartsAhead = 64;        // network namespaces and cgroups made ahead, at most
-inline constexpr Milliseconds kIdleBeforeRefill = 3_ms; // refilling at once costs the next jail 0.45 ms
+inline constexpr std::uint32_t kPartsAhead = 64;         // network namespaces and cgroups made ahead, at most
+inline constexpr Milliseconds kIdleBeforeRefill = 3_ms;  // refilling at once costs the next jail 0.45 ms
 
 inline constexpr Bytes kRelayBuffer = 64_kib;   // per stream: a reader that is slower holds the program up from here on
 inline constexpr Bytes kRelayReserve = 96_kib;  // beyond it, at the end: one whole pipe (64 KiB) and the reason line
-inline constexpr Milliseconds kTerminalEndRepeat = 1_s;  // input that has ended stays ended: end-of-file again and again
+inline constexpr Milliseconds kTerminalEndRepeat =
+    1_s;  // input that has ended stays ended: end-of-file again and again
 
 inline constexpr std::uint32_t kQueueTotal = 256;
 inline constexpr std::uint32_t kQueuePerPrincipal = 64;

@@ -41,10 +41,14 @@ struct Policy {
 
   [[nodiscard]] const LimitRange& range(Door door) const {
     switch (door) {
-      case Door::Api: return api;
-      case Door::Exec: return exec;
-      case Door::Shell: return shell;
-      case Door::Run: return run;
+      case Door::Api:
+        return api;
+      case Door::Exec:
+        return exec;
+      case Door::Shell:
+        return shell;
+      case Door::Run:
+        return run;
     }
     return exec;
   }

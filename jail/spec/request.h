@@ -39,7 +39,7 @@ struct PayloadPart {
   std::string name;          // File only
   std::uint64_t offset = 0;  // in the payload memfd
   std::uint64_t length = 0;
-  bool executable = false;   // File only: mode 0700 instead of 0600
+  bool executable = false;  // File only: mode 0700 instead of 0600
 };
 
 struct Request {
@@ -47,14 +47,14 @@ struct Request {
   std::string peer;       // "127.0.0.1:50422", or "" for the command line; shown, never parsed
   std::string principal;  // "anonymous@127.0.0.1", "uid 1000"
   std::string profile = "run";
-  std::string language;   // of Code; "" = the profile's own
+  std::string language;  // of Code; "" = the profile's own
   std::vector<PayloadPart> payload;
   std::uint64_t payload_bytes = 0;  // size of the memfd, 0 = none
   std::optional<TerminalRequest> terminal;
   LimitRequest limits;
-  ControlSet require;     // added to the configured ones
+  ControlSet require;  // added to the configured ones
   bool reproducible = false;
-  std::string label;      // at most 200 bytes, shown escaped
+  std::string label;  // at most 200 bytes, shown escaped
   std::optional<std::uint64_t> queue_ms;
 };
 

@@ -15,17 +15,18 @@ constexpr std::size_t kMaxLabel = 200;
 constexpr std::size_t kMaxShownCommand = 200;
 constexpr std::size_t kMaxFileName = 200;
 
-auto refuse(std::string field, std::string why) { return failure("accept request", 0, std::move(field), std::move(why)); }
+auto refuse(std::string field, std::string why) {
+  return failure("accept request", 0, std::move(field), std::move(why));
+}
 
 std::string range_text(std::uint64_t least, std::uint64_t most, std::uint64_t got) {
   return "allowed " + std::to_string(least) + ".." + std::to_string(most) + ", got " + std::to_string(got);
 }
 
-Expected<std::uint64_t> within(std::string_view field, const std::optional<std::uint64_t>& asked, std::uint64_t otherwise,
-                               std::uint64_t least, std::uint64_t most) {
+Expected<std::uint64_t> within(std::string_view field, const std::optional<std::uint64_t>& asked,
+                               std::uint64_t otherwise, std::uint64_t least, std::uint64_t most) {
   if (!asked) return otherwise;
-  if (*asked < least || *asked > most)
-    return refuse("limits." + std::string(field), range_text(least, most, *asked));
+  if (*asked < least || *asked > most) return refuse("limits." + std::string(field), range_text(least, most, *asked));
   return *asked;
 }
 
@@ -213,8 +214,8 @@ Expected<void> judge_file_name(std::string_view name) {
   std::uint32_t levels = 1;
   char before = '/';
   for (const char c : name) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' ||
-                       c == '-' || c == '/';
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+                       c == '_' || c == '-' || c == '/';
     if (!plain) return refuse(field, "only A-Z a-z 0-9 . _ - and / are allowed");
     if (before == '/' && (c == '.' || c == '/'))
       return refuse(field, "a relative name without empty parts or leading dots is needed");
@@ -228,16 +229,19 @@ Expected<void> judge_file_name(std::string_view name) {
 
 bool is_terminfo_name(std::string_view term) {
   if (term.empty() || term.size() > 64) return false;
-  return std::ranges::all_of(term, [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '+' ||
-           c == '.';
-  }) && term[0] != '.' && term[0] != '-';
+  return std::ranges::all_of(term,
+                             [](char c) {
+                               return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                                      c == '-' || c == '_' || c == '+' || c == '.';
+                             }) &&
+         term[0] != '.' && term[0] != '-';
 }
 
 Expected<Spec> resolve(const Request& request, const Policy& policy, JailId id, std::string_view command_text) {
   const Profile* profile = policy.catalogue.profile(request.profile);
   if (!profile) return refuse("profile", "unknown: " + escape(request.profile, 60));
-  if (request.label.size() > kMaxLabel) return refuse("label", range_text(0, kMaxLabel, request.label.size()) + " bytes");
+  if (request.label.size() > kMaxLabel)
+    return refuse("label", range_text(0, kMaxLabel, request.label.size()) + " bytes");
   const Parts parts = TRY(sort_parts(request));
   const Language* language = TRY(language_of(request, policy, *profile));
 
@@ -263,7 +267,8 @@ Expected<Spec> resolve(const Request& request, const Policy& policy, JailId id, 
   TRY(resolve_argv(spec, *profile, language, parts));
 
   const std::uint64_t longest = 600'000;
-  if (request.queue_ms && *request.queue_ms > longest) return refuse("queueMs", range_text(0, longest, *request.queue_ms));
+  if (request.queue_ms && *request.queue_ms > longest)
+    return refuse("queueMs", range_text(0, longest, *request.queue_ms));
   const Milliseconds otherwise = spec.origin == OriginKind::Ssh ? kExecQueueWait : kQueueWait;
   spec.queue_wait = request.queue_ms ? Milliseconds{static_cast<std::int64_t>(*request.queue_ms)} : otherwise;
   return spec;

@@ -17,8 +17,8 @@ namespace mayfly {
 struct StreamTotals {
   std::uint64_t bytes = 0;
   std::array<std::uint8_t, 32> sha256{};
-  bool truncated = false;            // something after output_kept was not passed on
-  std::optional<std::string> tail;   // the last kOutputTail bytes of what was cut away; only when truncated
+  bool truncated = false;           // something after output_kept was not passed on
+  std::optional<std::string> tail;  // the last kOutputTail bytes of what was cut away; only when truncated
 };
 
 // A number the kernel may not be able to tell: then `why` says so, and JSON has null.

@@ -10,18 +10,18 @@ namespace mayfly {
 enum class Step : std::uint8_t {
   None,
   // outside: in the builder, before and just after the clone
-  JoinNetwork,     // setns into a network namespace made ahead
-  CopyTrees,       // open_tree clones of the prepared trees
-  Clone,           // clone3
-  MapIds,          // uid_map and gid_map
+  JoinNetwork,  // setns into a network namespace made ahead
+  CopyTrees,    // open_tree clones of the prepared trees
+  Clone,        // clone3
+  MapIds,       // uid_map and gid_map
   // inside: pid 1
-  EnterCgroup,     // v1: writing 0 to tasks
-  AwaitIds,        // until the maps are there
-  BecomeInit,      // set ids of init, host name
-  RaiseLoopback,   // lo up, when the network namespace was not made ahead
-  MakeRoot,        // tmpfs, directories
-  PlaceTrees,      // move_mount of /usr, /etc, /dev
-  MountProc,       // procfs and its masks
+  EnterCgroup,    // v1: writing 0 to tasks
+  AwaitIds,       // until the maps are there
+  BecomeInit,     // set ids of init, host name
+  RaiseLoopback,  // lo up, when the network namespace was not made ahead
+  MakeRoot,       // tmpfs, directories
+  PlaceTrees,     // move_mount of /usr, /etc, /dev
+  MountProc,      // procfs and its masks
   MountDevpts,
   SealNamespaces,  // user.max_*_namespaces = 0
   PivotRoot,       // and detach the old root
@@ -29,14 +29,14 @@ enum class Step : std::uint8_t {
   LockInit,        // capabilities, no_new_privs, filter of pid 1
   Fork,            // the program's process
   // inside: the program's process
-  NewSession,      // setsid, controlling terminal, standard streams
-  WriteFiles,      // code and files of the request
-  SetLimits,       // rlimits, affinity
-  BecomeRun,       // ids, capabilities, no_new_privs
+  NewSession,  // setsid, controlling terminal, standard streams
+  WriteFiles,  // code and files of the request
+  SetLimits,   // rlimits, affinity
+  BecomeRun,   // ids, capabilities, no_new_privs
   Landlock,
-  Filter,          // seccomp
-  Gate,            // controls are proved, the supervisor is told, we wait
-  Execute,         // execve
+  Filter,   // seccomp
+  Gate,     // controls are proved, the supervisor is told, we wait
+  Execute,  // execve
 };
 
 inline constexpr std::uint8_t kStepCount = static_cast<std::uint8_t>(Step::Execute) + 1;

@@ -54,8 +54,6 @@ inline constexpr std::array kSupervisorCalls = {
 
 // No Landlock here: it would deny the look into /proc/<pid>/ns by which the controls of every jail are measured
 // (EACCES, measured). What is reported must have been looked at, so the seccomp list stands alone.
-inline LockDown supervisor() {
-  return {kSupervisorCalls, {}, Tcp::None, Signals::Anybody, FileSystem::Free};
-}
+inline LockDown supervisor() { return {kSupervisorCalls, {}, Tcp::None, Signals::Anybody, FileSystem::Free}; }
 
 }  // namespace mayfly::confinement

@@ -8,8 +8,8 @@
 namespace mayfly {
 
 struct BindEntry {
-  char source[256] = {};  // absolute host path
-  char target[128] = {};  // below the jail's root, without a leading slash: "usr", "data"
+  char source[256] = {};       // absolute host path
+  char target[128] = {};       // below the jail's root, without a leading slash: "usr", "data"
   std::uint32_t optional = 0;  // absent source is not an error
 };
 
@@ -24,9 +24,9 @@ struct BindRow {
 struct BindTable {
   static constexpr std::uint32_t kMagic = 0x6d61'7902;
   std::uint32_t magic = kMagic;
-  std::uint32_t rootless = 0;   // 1: no uid blocks, one shared uid
-  std::uint32_t uid_base = 0;   // of this instance's block; slot n starts at uid_base + 4 * n
-  std::uint32_t made_ahead = 1; // network namespaces may be made in idle time
+  std::uint32_t rootless = 0;    // 1: no uid blocks, one shared uid
+  std::uint32_t uid_base = 0;    // of this instance's block; slot n starts at uid_base + 4 * n
+  std::uint32_t made_ahead = 1;  // network namespaces may be made in idle time
   std::uint32_t row_count = 0;
   std::array<BindRow, 16> rows{};
 };

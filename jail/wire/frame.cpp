@@ -15,7 +15,8 @@ Expected<void> send_frame(int socket, const Json& body, std::span<const int> fds
   } catch (const Json::exception& error) {
     return failure("write frame", 0, "", error.what());
   }
-  if (text.size() > kMaxFrame.count) return failure("write frame", EMSGSIZE, "", std::to_string(text.size()) + " bytes");
+  if (text.size() > kMaxFrame.count)
+    return failure("write frame", EMSGSIZE, "", std::to_string(text.size()) + " bytes");
   return send_message(socket, std::as_bytes(std::span(text)), fds);
 }
 

@@ -48,7 +48,7 @@ class JsonReader {
   Expected<const Json*> optional_object(std::string_view key);  // nullptr when absent
   Expected<const Json*> optional_array(std::string_view key, std::size_t most_items);
   const Json* any(std::string_view key) { return find(key); }  // nullptr when absent; the caller judges the type
-  Expected<void> finish() const;  // every member was read
+  Expected<void> finish() const;                               // every member was read
 
   [[nodiscard]] std::string path(std::string_view key) const;  // "limits.wallMs"
 

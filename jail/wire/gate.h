@@ -20,9 +20,9 @@ enum class GateSays : std::uint32_t {
 // inside -> supervisor
 struct GateMessage {
   GateSays says = GateSays::StepFailed;
-  std::uint32_t step = 0;       // Step
-  std::int32_t error = 0;       // errno. For Step::Execute: why execve failed
-  std::int32_t wait_status = 0; // waitpid(2)
+  std::uint32_t step = 0;        // Step
+  std::int32_t error = 0;        // errno. For Step::Execute: why execve failed
+  std::int32_t wait_status = 0;  // waitpid(2)
   // With AtGate, proved from inside (what /proc does not show):
   std::int32_t landlock_errno = 0;  // of opening a file that only Landlock denies: EACCES = works, 0 = absent
   std::int32_t filter_errno = 0;    // of the reserved call: must equal the filter's build id
@@ -30,7 +30,7 @@ struct GateMessage {
   std::uint64_t environment_hash = 0;  // FNV-1a 64 over the entries handed to execve, each with its NUL
   std::uint32_t proc_mounted = 0;
   std::array<std::uint32_t, kStepCount> step_us{};
-  std::uint64_t cpu_us = 0;     // with Ended: user+system of all reaped children (getrusage RUSAGE_CHILDREN)
+  std::uint64_t cpu_us = 0;  // with Ended: user+system of all reaped children (getrusage RUSAGE_CHILDREN)
 };
 
 enum class GateOrder : std::uint32_t { Open, Signal };

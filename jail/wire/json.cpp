@@ -14,13 +14,18 @@ bool is_deeper_than(std::string_view text, std::size_t most) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
     if (in_string) {
-      if (c == '\\') ++i;
-      else if (c == '"') in_string = false;
+      if (c == '\\')
+        ++i;
+      else if (c == '"')
+        in_string = false;
       continue;
     }
-    if (c == '"') in_string = true;
-    else if (c == '{' || c == '[') { if (++depth > most) return true; }
-    else if ((c == '}' || c == ']') && depth > 0) --depth;
+    if (c == '"')
+      in_string = true;
+    else if (c == '{' || c == '[') {
+      if (++depth > most) return true;
+    } else if ((c == '}' || c == ']') && depth > 0)
+      --depth;
   }
   return false;
 }

@@ -12,8 +12,8 @@ namespace mayfly {
 namespace {
 
 constexpr std::uint64_t kAny = std::numeric_limits<std::int64_t>::max();
-constexpr std::array<std::string_view, 7> kRefusals = {"bad-request", "queue-full", "quota", "waited-too-long",
-                                                       "draining",    "control-missing", "unknown-profile"};
+constexpr std::array<std::string_view, 7> kRefusals = {
+    "bad-request", "queue-full", "quota", "waited-too-long", "draining", "control-missing", "unknown-profile"};
 
 template <typename... Handlers>
 struct Overloaded : Handlers... {
@@ -27,9 +27,10 @@ Expected<RunNumber> run_of(JsonReader& in) { return static_cast<RunNumber>(TRY(i
 Json host_json(const Host& host) {
   Json rows = Json::array();
   for (const HostControl& row : host.controls)
-    rows.push_back({{"control", name(row.control)}, {"expected", name(row.expected)}, {"cause", row.cause}, {"fix", row.fix}});
-  return {{"say", "host"}, {"kernel", host.kernel}, {"root", host.root}, {"cgroups", host.cgroups},
-          {"controls", std::move(rows)}, {"required", control_set_json(host.required)}};
+    rows.push_back(
+        {{"control", name(row.control)}, {"expected", name(row.expected)}, {"cause", row.cause}, {"fix", row.fix}});
+  return {{"say", "host"},           {"kernel", host.kernel},       {"root", host.root},
+          {"cgroups", host.cgroups}, {"controls", std::move(rows)}, {"required", control_set_json(host.required)}};
 }
 
 Expected<HostControl> host_control_from(const Json& object) {
@@ -131,34 +132,52 @@ Json encode(const FromFrontEnd& message) {
           [](const Open& m) -> Json {
             return {{"say", "open"}, {"run", m.run}, {"stdin", m.has_stdin}, {"request", request_json(m.request)}};
           },
-          [](const Cancel& m) -> Json { return {{"say", "cancel"}, {"run", m.run}, {"why", name(m.why)}}; },
-          [](const SignalRun& m) -> Json { return {{"say", "signal"}, {"run", m.run}, {"signal", m.signal_number}}; },
+          [](const Cancel& m) -> Json {
+            return {{"say", "cancel"}, {"run", m.run}, {"why", name(m.why)}};
+          },
+          [](const SignalRun& m) -> Json {
+            return {{"say", "signal"}, {"run", m.run}, {"signal", m.signal_number}};
+          },
           [](const ResizeRun& m) -> Json {
             return {{"say", "resize"}, {"run", m.run}, {"columns", m.size.columns}, {"rows", m.size.rows}};
           },
-          [](const AskHost&) -> Json { return {{"say", "ask-host"}}; },
+          [](const AskHost&) -> Json {
+            return {{"say", "ask-host"}};
+          },
       },
       message);
 }
 
 Json encode(const FromSupervisor& message) {
-  return std::visit(
-      Overloaded{
-          [](const Queued& m) -> Json {
-            return {{"say", "queued"}, {"run", m.run}, {"id", m.id}, {"position", m.position}};
-          },
-          [](const Running& m) -> Json {
-            return {{"say", "running"}, {"run", m.run}, {"id", m.id}, {"controls", controls_json(m.controls)}, {"limits", limits_json(m.limits)}};
-          },
-          [](const Refused& m) -> Json {
-            return {{"say", "refused"}, {"run", m.run}, {"id", m.id}, {"kind", name(m.kind)}, {"field", m.field},
-                    {"text", m.text}, {"retryAfterMs", m.retry_after_ms}};
-          },
-          [](const Ended& m) -> Json { return {{"say", "ended"}, {"run", m.run}, {"result", result_wire(m.result)}}; },
-          [](const Host& m) -> Json { return host_json(m); },
-          [](const Fault& m) -> Json { return {{"say", "fault"}, {"text", m.text}}; },
-      },
-      message);
+  return std::visit(Overloaded{
+                        [](const Queued& m) -> Json {
+                          return {{"say", "queued"}, {"run", m.run}, {"id", m.id}, {"position", m.position}};
+                        },
+                        [](const Running& m) -> Json {
+                          return {{"say", "running"},
+                                  {"run", m.run},
+                                  {"id", m.id},
+                                  {"controls", controls_json(m.controls)},
+                                  {"limits", limits_json(m.limits)}};
+                        },
+                        [](const Refused& m) -> Json {
+                          return {{"say", "refused"},
+                                  {"run", m.run},
+                                  {"id", m.id},
+                                  {"kind", name(m.kind)},
+                                  {"field", m.field},
+                                  {"text", m.text},
+                                  {"retryAfterMs", m.retry_after_ms}};
+                        },
+                        [](const Ended& m) -> Json {
+                          return {{"say", "ended"}, {"run", m.run}, {"result", result_wire(m.result)}};
+                        },
+                        [](const Host& m) -> Json { return host_json(m); },
+                        [](const Fault& m) -> Json {
+                          return {{"say", "fault"}, {"text", m.text}};
+                        },
+                    },
+                    message);
 }
 
 Expected<FromFrontEnd> decode_from_front_end(const Json& body) {

@@ -62,13 +62,13 @@ struct Running {
 };
 
 enum class RefusalKind : std::uint8_t {
-  BadRequest,       // field, text with the range                        400
-  QueueFull,        // the bounded queue, or this principal's share      429
-  Quota,            // live jails, requests a second, CPU-seconds        429
-  WaitedTooLong,    // queueMs over                                      429
-  Draining,         // the service is stopping                           503
-  ControlMissing,   // a required control is absent on this host         422
-  UnknownProfile,   // no such profile or language                       404-like; ssh: as a wrong credential
+  BadRequest,      // field, text with the range                        400
+  QueueFull,       // the bounded queue, or this principal's share      429
+  Quota,           // live jails, requests a second, CPU-seconds        429
+  WaitedTooLong,   // queueMs over                                      429
+  Draining,        // the service is stopping                           503
+  ControlMissing,  // a required control is absent on this host         422
+  UnknownProfile,  // no such profile or language                       404-like; ssh: as a wrong credential
 };
 std::string_view name(RefusalKind kind);  // "queue-full"
 
@@ -93,9 +93,9 @@ struct HostControl {
   std::string fix;    // a command or a setting
 };
 struct Host {
-  std::string kernel;    // uname -r
+  std::string kernel;  // uname -r
   bool root = false;
-  std::string cgroups;   // "v1", "v2", "none"
+  std::string cgroups;  // "v1", "v2", "none"
   std::vector<HostControl> controls;
   ControlSet required;
 };

@@ -64,11 +64,20 @@ Expected<JailRow> row_from(const Json& object) {
 }
 
 Json status_json(const Status& status) {
-  return {{"say", "status"},         {"instance", status.instance}, {"version", status.version},
-          {"startedUnixMs", status.started_unix_ms}, {"draining", status.draining}, {"live", status.live},
-          {"queued", status.queued}, {"unreleased", status.unreleased}, {"built", status.built},
-          {"refused", status.refused}, {"failed", status.failed}, {"leaks", status.leaks},
-          {"cgroups", status.cgroups}, {"root", status.root}};
+  return {{"say", "status"},
+          {"instance", status.instance},
+          {"version", status.version},
+          {"startedUnixMs", status.started_unix_ms},
+          {"draining", status.draining},
+          {"live", status.live},
+          {"queued", status.queued},
+          {"unreleased", status.unreleased},
+          {"built", status.built},
+          {"refused", status.refused},
+          {"failed", status.failed},
+          {"leaks", status.leaks},
+          {"cgroups", status.cgroups},
+          {"root", status.root}};
 }
 
 Expected<ToMonitor> status_from(JsonReader& in) {
@@ -104,10 +113,18 @@ Expected<ToMonitor> jails_from(JsonReader& in) {
 
 Json encode(const FromMonitor& message) {
   return std::visit(Overloaded{
-                        [](const AskStatus&) -> Json { return {{"say", "ask-status"}}; },
-                        [](const AskJails&) -> Json { return {{"say", "ask-jails"}}; },
-                        [](const KillJails& m) -> Json { return {{"say", "kill"}, {"target", m.target}}; },
-                        [](const Drain&) -> Json { return {{"say", "drain"}}; },
+                        [](const AskStatus&) -> Json {
+                          return {{"say", "ask-status"}};
+                        },
+                        [](const AskJails&) -> Json {
+                          return {{"say", "ask-jails"}};
+                        },
+                        [](const KillJails& m) -> Json {
+                          return {{"say", "kill"}, {"target", m.target}};
+                        },
+                        [](const Drain&) -> Json {
+                          return {{"say", "drain"}};
+                        },
                     },
                     message);
 }
@@ -120,9 +137,15 @@ Json encode(const ToMonitor& message) {
                           for (const JailRow& row : m.rows) rows.push_back(row_json(row));
                           return {{"say", "jails"}, {"jails", std::move(rows)}, {"more", m.more}};
                         },
-                        [](const Killed& m) -> Json { return {{"say", "killed"}, {"count", m.count}}; },
-                        [](const Done&) -> Json { return {{"say", "done"}}; },
-                        [](const Denied& m) -> Json { return {{"say", "denied"}, {"text", m.text}}; },
+                        [](const Killed& m) -> Json {
+                          return {{"say", "killed"}, {"count", m.count}};
+                        },
+                        [](const Done&) -> Json {
+                          return {{"say", "done"}};
+                        },
+                        [](const Denied& m) -> Json {
+                          return {{"say", "denied"}, {"text", m.text}};
+                        },
                     },
                     message);
 }
@@ -131,11 +154,16 @@ Expected<FromMonitor> decode_from_monitor(const Json& body) {
   JsonReader in(body, "");
   const std::string say = TRY(in.text("say", 20));
   FromMonitor message = AskStatus{};
-  if (say == "ask-status") message = AskStatus{};
-  else if (say == "ask-jails") message = AskJails{};
-  else if (say == "kill") message = KillJails{TRY(in.text("target", 255))};
-  else if (say == "drain") message = Drain{};
-  else return failure("read field", 0, "say", "unknown message: " + escape(say));
+  if (say == "ask-status")
+    message = AskStatus{};
+  else if (say == "ask-jails")
+    message = AskJails{};
+  else if (say == "kill")
+    message = KillJails{TRY(in.text("target", 255))};
+  else if (say == "drain")
+    message = Drain{};
+  else
+    return failure("read field", 0, "say", "unknown message: " + escape(say));
   TRY(in.finish());
   return message;
 }
@@ -146,10 +174,14 @@ Expected<ToMonitor> decode_to_monitor(const Json& body) {
   if (say == "status") return status_from(in);
   if (say == "jails") return jails_from(in);
   ToMonitor message = Done{};
-  if (say == "killed") message = Killed{static_cast<std::uint32_t>(TRY(in.number("count", 0, UINT32_MAX)))};
-  else if (say == "done") message = Done{};
-  else if (say == "denied") message = Denied{TRY(in.text("text", 1000))};
-  else return failure("read field", 0, "say", "unknown message: " + escape(say));
+  if (say == "killed")
+    message = Killed{static_cast<std::uint32_t>(TRY(in.number("count", 0, UINT32_MAX)))};
+  else if (say == "done")
+    message = Done{};
+  else if (say == "denied")
+    message = Denied{TRY(in.text("text", 1000))};
+  else
+    return failure("read field", 0, "say", "unknown message: " + escape(say));
   TRY(in.finish());
   return message;
 }

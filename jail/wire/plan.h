@@ -41,13 +41,13 @@ struct Plan {
   static constexpr std::size_t kMaxEnvironment = 8;
 
   std::uint32_t magic = kMagic;
-  std::uint32_t slot = 0;          // 0..kSlotsPerInstance-1; uids are uid_base + 4 * slot + {0 owner, 1 init, 2 run, 3 relay}
-  char jail[32] = {};              // JailId text, for diagnostics
-  std::uint32_t bind_row = 0;      // row of the bind table
+  std::uint32_t slot = 0;  // 0..kSlotsPerInstance-1; uids are uid_base + 4 * slot + {0 owner, 1 init, 2 run, 3 relay}
+  char jail[32] = {};      // JailId text, for diagnostics
+  std::uint32_t bind_row = 0;  // row of the bind table
   CgroupKind cgroup = CgroupKind::None;
   std::uint8_t cgroup_fds = 0;
   std::uint8_t has_payload = 0;
-  std::uint8_t terminal = 0;       // 1: a pty instead of three pipes
+  std::uint8_t terminal = 0;  // 1: a pty instead of three pipes
   std::uint16_t columns = 80, rows = 24;
   std::uint8_t reproducible = 0;
   std::uint8_t unused[3] = {};
@@ -55,8 +55,8 @@ struct Plan {
   // Limits that inside applies itself.
   std::uint64_t disk_bytes = 0, memory_bytes = 0;
   std::uint32_t inodes = 0, processes = 0, open_files = 0, milli_cpus = 0;
-  std::uint64_t wall_ms = 0;       // pid 1 ends the jail at wall_ms + kWallBackup by itself
-  std::uint64_t cpu_ms = 0;        // RLIMIT_CPU backup, per process
+  std::uint64_t wall_ms = 0;  // pid 1 ends the jail at wall_ms + kWallBackup by itself
+  std::uint64_t cpu_ms = 0;   // RLIMIT_CPU backup, per process
 
   std::uint32_t argv_count = 0, environment_count = 0, file_count = 0, text_length = 0;
   std::array<PlanText, kMaxArgv> argv{};
@@ -65,9 +65,7 @@ struct Plan {
   std::array<PlanFile, kMaxFileCount + 1> files{};  // last: only file_count of them travel
 };
 
-inline std::size_t plan_size(const Plan& plan) {
-  return offsetof(Plan, files) + plan.file_count * sizeof(PlanFile);
-}
+inline std::size_t plan_size(const Plan& plan) { return offsetof(Plan, files) + plan.file_count * sizeof(PlanFile); }
 
 // builder -> supervisor. With Cloned comes one descriptor: the pidfd of pid 1.
 enum class BuilderSays : std::uint32_t {
@@ -80,12 +78,12 @@ enum class BuilderSays : std::uint32_t {
 struct BuilderReply {
   BuilderSays says = BuilderSays::Failed;
   std::uint32_t slot = 0;
-  std::int32_t pid = 0;            // of pid 1, in the builder's pid namespace (the host's)
-  std::uint32_t step = 0;          // Step, with Failed
-  std::int32_t error = 0;          // errno, with Failed
+  std::int32_t pid = 0;    // of pid 1, in the builder's pid namespace (the host's)
+  std::uint32_t step = 0;  // Step, with Failed
+  std::int32_t error = 0;  // errno, with Failed
   std::uint32_t network_made_ahead = 0;
-  std::uint32_t proc_available = 0;  // with Ready: whether jails get a procfs of their own
-  std::uint32_t landlock_abi = 0;    // with Ready: 0 = the kernel has none
+  std::uint32_t proc_available = 0;           // with Ready: whether jails get a procfs of their own
+  std::uint32_t landlock_abi = 0;             // with Ready: 0 = the kernel has none
   std::array<std::uint32_t, 4> outside_us{};  // time of JoinNetwork, CopyTrees, Clone, MapIds
 };
 

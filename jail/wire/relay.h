@@ -24,7 +24,8 @@ struct RelayOrder {
   static constexpr std::uint32_t kMagic = 0x6d61'7903;
   std::uint32_t magic = kMagic;
   char jail[32] = {};
-  std::uint32_t relay_uid = 0;  // as root: becomes this uid (euid, suid), with ruid = init_uid so that it may kill pid 1
+  std::uint32_t relay_uid =
+      0;  // as root: becomes this uid (euid, suid), with ruid = init_uid so that it may kill pid 1
   std::uint32_t init_uid = 0;
   std::uint32_t rootless = 0;
   std::uint32_t terminal = 0;
@@ -41,14 +42,14 @@ struct StreamsMessage {
 };
 
 enum class RelayCommand : std::uint32_t {
-  Attach,   // fds: pidfd of pid 1, and, when has_kill, a descriptor that lifts the CPU quota or kills the cgroup
-            // (see kill_text). Sent as soon as pid 1 exists.
-  Opened,   // the gate is open: wall and idle time start now
-  Resize,   // columns, rows: TIOCSWINSZ
-  Signal,   // signal_number: TIOCSIG to the terminal's foreground group (INT, QUIT, TSTP); ignored without a terminal
-  Drain,    // the jail is dead: read every pipe to its end, kDrainLimit at most, close them, answer Drained
-  Finish,   // hand out what remains at the peer's pace, then close the peer's descriptors and exit.
-            // `text`: a line to be written after the rest (the reason line), to stderr or the terminal; may be empty
+  Attach,  // fds: pidfd of pid 1, and, when has_kill, a descriptor that lifts the CPU quota or kills the cgroup
+           // (see kill_text). Sent as soon as pid 1 exists.
+  Opened,  // the gate is open: wall and idle time start now
+  Resize,  // columns, rows: TIOCSWINSZ
+  Signal,  // signal_number: TIOCSIG to the terminal's foreground group (INT, QUIT, TSTP); ignored without a terminal
+  Drain,   // the jail is dead: read every pipe to its end, kDrainLimit at most, close them, answer Drained
+  Finish,  // hand out what remains at the peer's pace, then close the peer's descriptors and exit.
+           // `text`: a line to be written after the rest (the reason line), to stderr or the terminal; may be empty
 };
 
 struct RelayMessage {

@@ -21,7 +21,8 @@ std::optional<std::size_t> index_of(const std::array<std::string_view, N>& words
 }
 
 Json part_json(const PayloadPart& part) {
-  Json object = {{"kind", kKinds[static_cast<std::size_t>(part.kind)]}, {"offset", part.offset}, {"length", part.length}};
+  Json object = {
+      {"kind", kKinds[static_cast<std::size_t>(part.kind)]}, {"offset", part.offset}, {"length", part.length}};
   if (!part.name.empty()) object["name"] = part.name;
   if (part.executable) object["executable"] = true;
   return object;
@@ -98,14 +99,18 @@ Expected<ControlSet> control_set_from(const Json& list, const std::string& where
   for (const Json& item : list) {
     const auto control = item.is_string() ? control_named(item.get_ref<const std::string&>()) : std::nullopt;
     if (!control)
-      return failure("read field", 0, where, "not a control: " + escape(item.dump(-1, ' ', true, Json::error_handler_t::replace), 60));
+      return failure("read field", 0, where,
+                     "not a control: " + escape(item.dump(-1, ' ', true, Json::error_handler_t::replace), 60));
     set.add(*control);
   }
   return set;
 }
 
 Json request_json(const Request& request) {
-  Json object = {{"origin", name(request.origin)}, {"peer", request.peer}, {"principal", request.principal}, {"profile", request.profile}};
+  Json object = {{"origin", name(request.origin)},
+                 {"peer", request.peer},
+                 {"principal", request.principal},
+                 {"profile", request.profile}};
   if (!request.language.empty()) object["language"] = request.language;
   if (!request.payload.empty()) {
     Json parts = Json::array();
@@ -114,7 +119,9 @@ Json request_json(const Request& request) {
     object["payloadBytes"] = request.payload_bytes;
   }
   if (request.terminal)
-    object["terminal"] = {{"columns", request.terminal->size.columns}, {"rows", request.terminal->size.rows}, {"term", request.terminal->term}};
+    object["terminal"] = {{"columns", request.terminal->size.columns},
+                          {"rows", request.terminal->size.rows},
+                          {"term", request.terminal->term}};
   if (Json limits = limit_request_json(request.limits); !limits.empty()) object["limits"] = std::move(limits);
   if (request.require != ControlSet()) object["require"] = control_set_json(request.require);
   if (request.reproducible) object["reproducible"] = true;
@@ -137,7 +144,8 @@ Expected<Request> request_from(const Json& object) {
     for (const Json& part : *parts) request.payload.push_back(TRY(part_from(part)));
   request.payload_bytes = TRY(in.optional_number("payloadBytes", 0, kAny)).value_or(0);
   request.terminal = TRY(terminal_from(in));
-  if (const Json* limits = TRY(in.optional_object("limits"))) request.limits = TRY(limit_request_from(*limits, "limits"));
+  if (const Json* limits = TRY(in.optional_object("limits")))
+    request.limits = TRY(limit_request_from(*limits, "limits"));
   if (const Json* require = TRY(in.optional_array("require", kControlCount)))
     request.require = TRY(control_set_from(*require, "require"));
   request.reproducible = TRY(in.boolean("reproducible", false));

@@ -26,7 +26,8 @@ Expected<std::array<std::uint8_t, 32>> digest_from(const std::string& text, cons
   std::array<std::uint8_t, 32> bytes{};
   if (text.size() != 64 || text.find_first_not_of("0123456789abcdef") != std::string::npos)
     return failure("read field", 0, field, "64 hexadecimal digits are needed");
-  for (std::size_t i = 0; i < 32; ++i) bytes[i] = static_cast<std::uint8_t>(std::stoul(text.substr(2 * i, 2), nullptr, 16));
+  for (std::size_t i = 0; i < 32; ++i)
+    bytes[i] = static_cast<std::uint8_t>(std::stoul(text.substr(2 * i, 2), nullptr, 16));
   return bytes;
 }
 
@@ -74,7 +75,10 @@ Expected<Measurement<T>> measurement_from(JsonReader& in, const char* key, Make 
 }
 
 Json metrics_wire(const Metrics& metrics) {
-  Json object = {{"queuedMs", metrics.queued.count()}, {"buildUs", metrics.build.count()}, {"wallUs", metrics.wall.count()}, {"closedUs", metrics.closed.count()}};
+  Json object = {{"queuedMs", metrics.queued.count()},
+                 {"buildUs", metrics.build.count()},
+                 {"wallUs", metrics.wall.count()},
+                 {"closedUs", metrics.closed.count()}};
   put_measurement(object, "cpuUs", metrics.cpu, [](Microseconds t) { return t.count(); });
   put_measurement(object, "memoryPeak", metrics.memory_peak, [](Bytes b) { return b.count; });
   put_measurement(object, "processesPeak", metrics.processes_peak, [](std::uint32_t n) { return n; });
@@ -93,8 +97,8 @@ Expected<Metrics> metrics_from(const Json& object) {
   metrics.closed = us(TRY(in.number("closedUs", 0, kAny)));
   metrics.cpu = TRY(measurement_from<Microseconds>(in, "cpuUs", us));
   metrics.memory_peak = TRY(measurement_from<Bytes>(in, "memoryPeak", [](std::uint64_t n) { return Bytes{n}; }));
-  metrics.processes_peak =
-      TRY(measurement_from<std::uint32_t>(in, "processesPeak", [](std::uint64_t n) { return static_cast<std::uint32_t>(n); }));
+  metrics.processes_peak = TRY(measurement_from<std::uint32_t>(
+      in, "processesPeak", [](std::uint64_t n) { return static_cast<std::uint32_t>(n); }));
   if (const Json* ahead = TRY(in.optional_array("madeAhead", 8)))
     for (const Json& part : *ahead)
       if (part.is_string()) metrics.made_ahead.push_back(part.get<std::string>());
@@ -207,11 +211,16 @@ Expected<Controls> controls_from(const Json& object) {
 }
 
 Json limits_json(const Limits& limits) {
-  Json object = {{"wallMs", limits.wall.count()},          {"cpuMs", limits.cpu_time.count()},
-                 {"memoryBytes", limits.memory.count},     {"processes", limits.processes},
-                 {"cpus", limits.cpus.count / 1000.0},     {"diskBytes", limits.disk.count},
-                 {"inodes", limits.inodes},                {"openFiles", limits.open_files},
-                 {"outputBytes", limits.output_kept.count}, {"outputCeilingBytes", limits.output_ceiling.count}};
+  Json object = {{"wallMs", limits.wall.count()},
+                 {"cpuMs", limits.cpu_time.count()},
+                 {"memoryBytes", limits.memory.count},
+                 {"processes", limits.processes},
+                 {"cpus", limits.cpus.count / 1000.0},
+                 {"diskBytes", limits.disk.count},
+                 {"inodes", limits.inodes},
+                 {"openFiles", limits.open_files},
+                 {"outputBytes", limits.output_kept.count},
+                 {"outputCeilingBytes", limits.output_ceiling.count}};
   if (limits.idle.count() != 0) object["idleMs"] = limits.idle.count();
   return object;
 }
@@ -293,8 +302,7 @@ Json result_public(const Result& result, const Captured& captured, std::string_v
   object["timedOut"] = is_timed_out(result.ending);
   object["ending"] = name(result.ending);
   if (!result.text.empty()) object["reason"] = result.text;
-  if (result.ending == Ending::Failed && result.failed_step != Step::None)
-    object["failure"] = failure_json(result);
+  if (result.ending == Ending::Failed && result.failed_step != Step::None) object["failure"] = failure_json(result);
   object["runtime"] = kRuntime;
   object["language"] = result.language.empty() ? Json(nullptr) : Json(result.language);
   object["languageVersion"] = language_version.empty() ? Json(nullptr) : Json(std::string(language_version));

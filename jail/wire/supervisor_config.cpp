@@ -86,8 +86,11 @@ Expected<Catalogue> catalogue_from(const Json& object) {
 }
 
 Json host_json(const HostLimits& host) {
-  return {{"memoryBytes", host.memory.count}, {"processes", host.processes}, {"milliCpus", host.cpus.count},
-          {"apiRuns", host.api_runs},         {"jails", host.jails}};
+  return {{"memoryBytes", host.memory.count},
+          {"processes", host.processes},
+          {"milliCpus", host.cpus.count},
+          {"apiRuns", host.api_runs},
+          {"jails", host.jails}};
 }
 
 Expected<std::uint32_t> small(JsonReader& in, const char* key) {
@@ -163,14 +166,10 @@ Expected<Policy> policy_from(const Json& object) {
 }  // namespace
 
 Json encode(const SupervisorConfig& config) {
-  return {{"instance", config.instance},
-          {"runDirectory", config.run_directory},
-          {"rootless", config.rootless},
-          {"privateEngine", config.private_engine},
-          {"uidBase", config.uid_base},
-          {"useCgroups", config.use_cgroups},
-          {"version", config.version},
-          {"policy", policy_json(config.policy)}};
+  return {{"instance", config.instance}, {"runDirectory", config.run_directory},
+          {"rootless", config.rootless}, {"privateEngine", config.private_engine},
+          {"uidBase", config.uid_base},  {"useCgroups", config.use_cgroups},
+          {"version", config.version},   {"policy", policy_json(config.policy)}};
 }
 
 Expected<SupervisorConfig> decode_supervisor_config(const Json& body) {

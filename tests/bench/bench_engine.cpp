@@ -42,13 +42,16 @@ std::optional<Options> parse(int argc, char** argv) {
   }
   for (; at < argc && std::string_view(argv[at]).starts_with("--"); ++at) {
     const std::string_view flag = argv[at];
-    if (flag == "--no-ahead") options.made_ahead = false;
-    else if (flag == "--steps") options.profile = true;
+    if (flag == "--no-ahead")
+      options.made_ahead = false;
+    else if (flag == "--steps")
+      options.profile = true;
     else if (flag == "--send" && at + 1 < argc) {
       std::ifstream file(argv[++at], std::ios::binary);
       options.order.program.assign(std::istreambuf_iterator<char>(file), {});
       if (options.order.program.empty()) return std::nullopt;
-    } else return std::nullopt;
+    } else
+      return std::nullopt;
   }
   for (; at < argc; ++at) options.order.argv.emplace_back(argv[at]);
   if (options.order.argv.empty()) return std::nullopt;
@@ -91,8 +94,10 @@ Expected<void> run(const Options& options) {
   engine_options.made_ahead = options.made_ahead;
   engine_options.policy.made_ahead = options.made_ahead;
   PrivateEngine engine = TRY(PrivateEngine::start(engine_options));
-  if (options.mode == "serve") TRY(serve(engine, options));
-  else TRY(hold(engine, options));
+  if (options.mode == "serve")
+    TRY(serve(engine, options));
+  else
+    TRY(hold(engine, options));
   return engine.stop();
 }
 

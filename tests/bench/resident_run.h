@@ -17,7 +17,7 @@ struct Order {
 
 struct Timed {
   Microseconds time{};
-  int status = 0;    // as `mayfly run` would exit
+  int status = 0;  // as `mayfly run` would exit
   Result result;
   std::string out;
 };

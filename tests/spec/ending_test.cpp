@@ -25,8 +25,8 @@ TEST_CASE("reserved exit statuses tell time, memory and our own failure apart") 
   CHECK(reserved_exit_status(Ending::IdleLimit) == 124);
   CHECK(reserved_exit_status(Ending::CpuLimit) == 124);
   CHECK(reserved_exit_status(Ending::MemoryLimit) == 137);
-  for (const Ending ending : {Ending::OutputLimit, Ending::Cancelled, Ending::Disconnected, Ending::Killed, Ending::Shutdown,
-                              Ending::Refused, Ending::Failed, Ending::Lost})
+  for (const Ending ending : {Ending::OutputLimit, Ending::Cancelled, Ending::Disconnected, Ending::Killed,
+                              Ending::Shutdown, Ending::Refused, Ending::Failed, Ending::Lost})
     CHECK(reserved_exit_status(ending) == 125);
   for (const Ending ending : kAllEndings) CHECK(is_timed_out(ending) == (reserved_exit_status(ending) == 124));
 }

@@ -108,8 +108,8 @@ TEST_CASE("an unnamed disk limit gives way to a small memory limit") {
 }
 
 TEST_CASE("a file name that could leave the home directory is refused") {
-  for (const char* bad : {"", ".", "..", "../a", "/a", "a/../b", "a//b", "a/", ".hidden", "a/.b", "a/b/c/d/e", "a b", "a\nb",
-                          "caf\xc3\xa9"})
+  for (const char* bad : {"", ".", "..", "../a", "/a", "a/../b", "a//b", "a/", ".hidden", "a/.b", "a/b/c/d/e", "a b",
+                          "a\nb", "caf\xc3\xa9"})
     CHECK_FALSE(judge_file_name(bad));
   CHECK_FALSE(judge_file_name(std::string_view("a\0b", 3)));
   CHECK_FALSE(judge_file_name(std::string(201, 'a')));

@@ -17,7 +17,8 @@ Open full_open() {
   request.peer = "127.0.0.1:5";
   request.principal = "anonymous@127.0.0.1";
   request.profile = "python";
-  request.payload = {PayloadPart{PayloadKind::Code, "", 0, 5, false}, PayloadPart{PayloadKind::File, "a/b", 5, 2, true}};
+  request.payload = {PayloadPart{PayloadKind::Code, "", 0, 5, false},
+                     PayloadPart{PayloadKind::File, "a/b", 5, 2, true}};
   request.payload_bytes = 7;
   request.terminal = TerminalRequest{{120, 40}, "xterm"};
   request.limits.wall_ms = 5;
@@ -36,9 +37,8 @@ TEST_CASE("every message of the lease socket survives the wire") {
   const auto read = decode_from_front_end(open);
   REQUIRE(read);
   CHECK(encode(*read) == open);
-  for (const FromFrontEnd& message :
-       {FromFrontEnd(Cancel{1, Ending::Disconnected}), FromFrontEnd(SignalRun{2, 15}), FromFrontEnd(ResizeRun{3, {80, 24}}),
-        FromFrontEnd(AskHost{})}) {
+  for (const FromFrontEnd& message : {FromFrontEnd(Cancel{1, Ending::Disconnected}), FromFrontEnd(SignalRun{2, 15}),
+                                      FromFrontEnd(ResizeRun{3, {80, 24}}), FromFrontEnd(AskHost{})}) {
     const auto again = decode_from_front_end(encode(message));
     REQUIRE(again);
     CHECK(encode(*again) == encode(message));
@@ -57,8 +57,8 @@ TEST_CASE("every message of the lease socket survives the wire") {
   host.kernel = "6.1";
   host.controls = {HostControl{Control::Memory, Measured::Unlimited, "no cgroup", "run as root"}};
   for (const FromSupervisor& message :
-       {FromSupervisor(Queued{1, "j_a", 3}), FromSupervisor(Running{1, "j_a", {}, kApiLimits.defaults}), FromSupervisor(refused),
-        FromSupervisor(Ended{2, result}), FromSupervisor(host), FromSupervisor(Fault{"no"})}) {
+       {FromSupervisor(Queued{1, "j_a", 3}), FromSupervisor(Running{1, "j_a", {}, kApiLimits.defaults}),
+        FromSupervisor(refused), FromSupervisor(Ended{2, result}), FromSupervisor(host), FromSupervisor(Fault{"no"})}) {
     const auto again = decode_from_supervisor(encode(message));
     REQUIRE(again);
     CHECK(encode(*again) == encode(message));
@@ -96,8 +96,8 @@ TEST_CASE("every message of the monitor socket survives the wire") {
   row.id = "j_a";
   row.phase = Phase::Running;
   row.pid = 42;
-  for (const ToMonitor& message : {ToMonitor(Status{}), ToMonitor(Jails{{row}, true}), ToMonitor(Killed{2}), ToMonitor(Done{}),
-                                   ToMonitor(Denied{"no"})}) {
+  for (const ToMonitor& message : {ToMonitor(Status{}), ToMonitor(Jails{{row}, true}), ToMonitor(Killed{2}),
+                                   ToMonitor(Done{}), ToMonitor(Denied{"no"})}) {
     const auto again = decode_to_monitor(encode(message));
     REQUIRE(again);
     CHECK(encode(*again) == encode(message));

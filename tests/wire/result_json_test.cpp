@@ -77,7 +77,8 @@ TEST_CASE("base64 is strict") {
   CHECK(base64("a") == "YQ==");
   CHECK(*from_base64("YQ==") == "a");
   CHECK(*from_base64("") == "");
-  for (const char* bad : {"Y", "YQ", "YQ=", "YQ== ", " YQ=", "Y===", "YQ==YQ==", "Y*==", "YQ=Q"}) CHECK_FALSE(from_base64(bad));
+  for (const char* bad : {"Y", "YQ", "YQ=", "YQ== ", " YQ=", "Y===", "YQ==YQ==", "Y*==", "YQ=Q"})
+    CHECK_FALSE(from_base64(bad));
 }
 
 TEST_CASE("an unknown measurement is null in public") {
