@@ -9,12 +9,12 @@ namespace {
 
 // Each must end with the jail's memory and not with ours: the arena's canaries and base line say so.
 void expect_memory_limit(const char* program) {
-  const Outcome inside = arena().attack({.program = program});
-  INFO(program << ": " << inside.story());
-  if (!arena().has_cgroups()) {
+  if (!arena().has_cgroups()) {  // nothing would hold it: not let loose at all
     WARN("not provable on this host: no memory control group");
     return;
   }
+  const Outcome inside = arena().attack({.program = program});
+  INFO(program << ": " << inside.story());
   CHECK(inside.ended(Ending::MemoryLimit));
   CHECK(inside.result.metrics.closed < std::chrono::seconds(2));
   REQUIRE(inside.result.metrics.memory_peak.value);
