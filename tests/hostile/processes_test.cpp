@@ -121,10 +121,7 @@ TEST_CASE("A34 A61 nothing of pid 1 can be opened", "[P12]") {
   const Outcome inside = arena().attack({.program = "memory_of_init"});
   INFO(inside.story());
   CHECK(inside.lines.count() == 8);
-  const std::string refused = arena().as_root() ? "ENOENT" : "EACCES";
-  CHECK(inside.lines.of("environ") == refused);
-  CHECK(inside.lines.of("mem") == refused);
-  CHECK(inside.lines.named_with("ok") == "");
+  CHECK(inside.lines.named_with("ENOENT") == "cwd environ exe fd/0 maps mem root stack");  // hidden, not only closed
 }
 
 TEST_CASE("A35 a kill of everybody reaches the own jail and no other, and the status is still right", "[P01]") {
