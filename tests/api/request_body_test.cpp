@@ -16,7 +16,7 @@ std::string field_of(std::string_view body) {
 }  // namespace
 
 TEST_CASE("code alone is enough") {
-  const auto order = read_run_body(R"({"code":"print(1)"})", "127.0.0.1:5", "127.0.0.1");
+  const auto order = read_run_body(R"json({"code":"print(1)"})json", "127.0.0.1:5", "127.0.0.1");
   REQUIRE(order);
 CHECK(order->request.origin == OriginKind::Api);
 CHECK(order->request.language == "python");
