@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
@@ -92,6 +93,7 @@ Request exec_request(OriginKind origin) {
 Sleeper::Sleeper() {
   pid_ = ::fork();
   if (pid_ == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // a test that dies leaves nobody asleep
     ::close_range(3, ~0u, 0);  // a copy of any socket here would hide its end of file
     for (;;) ::pause();
   }
