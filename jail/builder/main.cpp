@@ -1,10 +1,14 @@
 // mayfly-builder: builds jails. The only process that clones, mounts and pivots (design, section 2). Started by the
 // keeper with the descriptors of wire/startup.h; told what to build by the supervisor (wire/plan.h).
 #include <fcntl.h>
+#include <malloc.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "jail/builder/faults.h"
 #include "jail/builder/filter/jail_filter.h"
@@ -27,11 +31,33 @@ void close_on_exec_all() {
   for (const int fd : {kKeeperPidfd, kBuilderControl, kBuilderSupervisorPidfd}) ::fcntl(fd, F_SETFD, FD_CLOEXEC);
 }
 
-Expected<void> read_bind_table(BindTable& table) {
-  const Fd file(kBuilderBindTable);
-  const ssize_t count = ::pread(file.get(), &table, sizeof table, 0);
-  if (count < 0) return failure("read bind table", errno);
-  if (count != sizeof table || table.magic != BindTable::kMagic) return failure("check bind table", EPROTO);
+// The table is large, and every page that we own is copied, or marked for it, by each clone: it is mapped while we
+// start and gone afterwards.
+class MappedTable {
+ public:
+  static Expected<MappedTable> map() {
+    const Fd file(kBuilderBindTable);
+    struct stat status {};
+    if (::fstat(file.get(), &status) != 0) return failure("read size of bind table", errno);
+    if (status.st_size != sizeof(BindTable)) return failure("check size of bind table", EPROTO);
+    void* memory = ::mmap(nullptr, sizeof(BindTable), PROT_READ, MAP_PRIVATE, file.get(), 0);
+    if (memory == MAP_FAILED) return failure("map bind table", errno);
+    return MappedTable(static_cast<const BindTable*>(memory));
+  }
+  MappedTable(MappedTable&& other) noexcept : table_(std::exchange(other.table_, nullptr)) {}
+  MappedTable& operator=(MappedTable&&) = delete;
+  ~MappedTable() {
+    if (table_ != nullptr) ::munmap(const_cast<BindTable*>(table_), sizeof(BindTable));
+  }
+  const BindTable& operator*() const { return *table_; }
+
+ private:
+  explicit MappedTable(const BindTable* table) : table_(table) {}
+  const BindTable* table_;
+};
+
+Expected<void> check_bind_table(const BindTable& table) {
+  if (table.magic != BindTable::kMagic) return failure("check bind table", EPROTO);
   if (table.row_count == 0 || table.row_count > table.rows.size()) return failure("count rows of bind table", EINVAL);
   for (std::uint32_t i = 0; i < table.row_count; ++i) {
     const BindRow& row = table.rows[i];
@@ -69,17 +95,23 @@ Expected<PrivateRoot> prepare(const BindTable& table, HostFacts& facts) {
   return root;
 }
 
+Expected<PrivateRoot> prepare_from_table(HostFacts& facts) {
+  const MappedTable table = TRY(MappedTable::map());
+  TRY(check_bind_table(*table));
+  facts.privilege = (*table).rootless != 0 ? Privilege::Rootless : Privilege::Root;
+  facts.uid_base = (*table).uid_base;
+  facts.makes_ahead = (*table).made_ahead != 0;
+  return prepare(*table, facts);
+}
+
 Expected<void> serve(HostFacts& facts) {
-  BindTable table;
-  TRY(read_bind_table(table));
-  facts.privilege = table.rootless != 0 ? Privilege::Rootless : Privilege::Root;
-  facts.uid_base = table.uid_base;
-  const PrivateRoot root = TRY(prepare(table, facts));
+  const PrivateRoot root = TRY(prepare_from_table(facts));
+  ::malloc_trim(0);  // what starting took: each clone would copy its page tables
   Nsids nsids = Nsids::open();
   NetworkParts parts;
   Workshop shop{
       facts, nsids, parts, root.host_proc(), root.network(), root.network_of_keeper(), kBuilderSupervisorPidfd};
-  serve_orders(shop, {kKeeperPidfd, kBuilderControl}, table.made_ahead != 0 ? MakeAhead::Yes : MakeAhead::No);
+  serve_orders(shop, {kKeeperPidfd, kBuilderControl}, facts.makes_ahead ? MakeAhead::Yes : MakeAhead::No);
   return {};
 }
 

@@ -40,8 +40,11 @@ Connection::Connection(const SshdConfig& config, Peer peer, SupervisorClient cli
 
 Expected<void> Connection::serve(Fd connection, HostKey key) {
   transport_ = TRY(Transport::accept(std::move(connection), std::move(key), &callbacks_));
+  silent_end_ = !transport_->is_open();
   loop();
-  if (!silent_end_) transport_->leave(leaving_ != nullptr ? leaving_ : "goodbye", kFarewell);
+  const char* why = leaving_ != nullptr ? leaving_ : "peer left";
+  log_line(Severity::Info, "sshd.closed", {{"peer", peer_.text}, {"why", why}});
+  if (!silent_end_) transport_->leave(why, kFarewell);
   return {};
 }
 
@@ -161,7 +164,7 @@ void Connection::judge_deadlines() {
       return leave_for("unused for too long");
     case Due::PeerSilent:
       silent_end_ = true;
-      return;
+      return leave_for("peer silent");
   }
 }
 

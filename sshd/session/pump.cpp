@@ -10,7 +10,8 @@ namespace mayfly {
 
 namespace {
 constexpr std::size_t kChunk = 64 * 1024;  // what a pipe holds
-}
+constexpr int kChunksPerTurn = 8;          // then the other channels have a turn
+}  // namespace
 
 bool Outlet::wants_source(const ChannelPort& port, const Transport& transport) const {
   return source_ && held_.empty() && !transport.clogged() && port.window() > 0;
@@ -30,20 +31,26 @@ bool Outlet::hand_over(ChannelPort& port) {
 
 void Outlet::pump(ChannelPort& port, const Transport& transport) {
   if (!hand_over(port)) return;
-  if (wants_source(port, transport)) read_and_pass(port);
+  for (int i = 0; i < kChunksPerTurn && wants_source(port, transport); ++i)
+    if (!read_and_pass(port)) return;
 }
 
-void Outlet::read_and_pass(ChannelPort& port) {
+// False: nothing more is there now.
+bool Outlet::read_and_pass(ChannelPort& port) {
   std::array<char, kChunk> chunk;
   const std::size_t most = std::min<std::size_t>(chunk.size(), port.window());
   const ssize_t count = ::read(source_.get(), chunk.data(), most);
-  if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
-  if (count <= 0) return drop_source();
+  if (count < 0 && (errno == EAGAIN || errno == EINTR)) return false;
+  if (count <= 0) {
+    drop_source();
+    return false;
+  }
   const std::string_view bytes(chunk.data(), static_cast<std::size_t>(count));
   from_jail_ += bytes.size();
   const std::size_t taken = port.write(stream_, bytes);
   delivered_ += taken;
   held_.assign(bytes.substr(taken));
+  return bytes.size() == most;
 }
 
 void Outlet::drop_all() {

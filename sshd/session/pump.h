@@ -32,7 +32,7 @@ class Outlet {
 
  private:
   bool hand_over(ChannelPort& port);
-  void read_and_pass(ChannelPort& port);
+  bool read_and_pass(ChannelPort& port);
 
   Stream stream_;
   Fd source_;

@@ -58,8 +58,10 @@ Expected<void> Transport::start(Fd connection, HostKey key, ssh_server_callbacks
   ssh_set_counters(session_, &sent_, &arrived_);
   if (ssh_set_server_callbacks(session_, callbacks) != SSH_OK) return failure("set ssh callbacks", 0);
   // Sends our banner and makes the poll handle that the event takes over; the key exchange itself runs in turn().
-  if (ssh_handle_key_exchange(session_) == SSH_ERROR || ssh_event_add_session(event_, session_) != SSH_OK)
-    return failure("start key exchange", 0, {}, ssh_get_error(session_));
+  // A peer that has sent nonsense already, or has left, is an ordinary end.
+  gone_ = ssh_handle_key_exchange(session_) == SSH_ERROR;
+  if (!gone_ && ssh_event_add_session(event_, session_) != SSH_OK)
+    return failure("watch ssh connection", 0, {}, ssh_get_error(session_));
   return {};
 }
 

@@ -35,6 +35,12 @@ void set_file_ids(Inside& in, uid_t uid, gid_t gid) {
 
 }  // namespace
 
+void drop_bounding_set(const Inside& in) {
+  if (in.leaves_out(Layer::Capabilities)) return;
+  unsigned long capability = 0;
+  while (::prctl(PR_CAPBSET_DROP, capability) == 0) ++capability;  // EINVAL past the kernel's last one
+}
+
 void wait_for_ids(Inside& in) {
   char byte = 0;
   ssize_t count = -1;
@@ -69,8 +75,6 @@ void drop_privileges(Inside& in) {
                                      SECBIT_KEEP_CAPS_LOCKED | SECBIT_NO_CAP_AMBIENT_RAISE |
                                      SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED;
     in.check(::prctl(PR_SET_SECUREBITS, kFixed));
-    for (unsigned long capability = 0; ::prctl(PR_CAPBSET_DROP, capability) == 0; ++capability) {
-    }
     __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
     const __user_cap_data_struct none[2] = {};
     in.check(::syscall(SYS_capset, &header, none));

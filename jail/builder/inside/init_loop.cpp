@@ -15,6 +15,9 @@ namespace mayfly {
 
 namespace {
 
+// The filter of pid 1 narrows the program's, which it already has. Loading it takes as long as a short program runs,
+// and would delay word of its end: it is loaded once a program has run this long.
+constexpr Milliseconds kBeforeNarrowing = 20_ms;
 constexpr int kReapedAtOnce = 256;  // a flood of orphans must not keep us from the supervisor
 
 class Watch {
@@ -23,14 +26,17 @@ class Watch {
       : in_(in),
         program_(program),
         children_(children),
+        narrow_at_(monotonic_now() + kBeforeNarrowing),
         deadline_(monotonic_now() + Milliseconds{static_cast<std::int64_t>(in.plan.wall_ms)} + kWallBackup) {}
 
   // Until the program has ended; its wait status.
   int wait() {
     while (!ended_) {
       pollfd waited[3] = {{in_.supervisor, POLLIN, 0}, {in_.gate, POLLIN, 0}, {children_, POLLIN, 0}};
-      const int ready = ::poll(waited, 3, milliseconds_left());
+      const int ready =
+          ::poll(waited, 3, is_narrow_ ? milliseconds_left() : static_cast<int>(kBeforeNarrowing.count()));
       if (ready < 0 && errno != EINTR) ::_exit(1);
+      if (!is_narrow_ && monotonic_now() >= narrow_at_) narrow();
       if (ready <= 0 && milliseconds_left() == 0) ::_exit(1);  // over the wall limit, and nobody has ended us
       if (ready <= 0) continue;
       if (waited[0].revents != 0) ::_exit(1);  // no jail outlives its supervisor
@@ -44,6 +50,11 @@ class Watch {
   [[nodiscard]] int milliseconds_left() const {
     const auto left = std::chrono::duration_cast<Milliseconds>(deadline_ - monotonic_now()).count();
     return static_cast<int>(std::clamp<std::int64_t>(left, 0, 3'600'000));
+  }
+
+  void narrow() {
+    is_narrow_ = true;
+    if (!in_.leaves_out(Layer::Filter) && load_filter(in_.host.filters.init) != 0) ::_exit(1);
   }
 
   void reap() {
@@ -85,9 +96,11 @@ class Watch {
   Inside& in_;
   pid_t program_;
   int children_;
+  Microseconds narrow_at_;
   Microseconds deadline_;
   int status_ = 0;
   bool ended_ = false;
+  bool is_narrow_ = false;
 };
 
 int hear_of_children() {
@@ -115,7 +128,6 @@ void tell_ended(Inside& in, int status) {
 void watch_program(Inside& in, pid_t program) {
   const int children = hear_of_children();
   if (children < 0) ::_exit(1);
-  if (!in.leaves_out(Layer::Filter) && load_filter(in.host.filters.init) != 0) ::_exit(1);
   Watch watch(in, program, children);
   tell_ended(in, watch.wait());
   // The supervisor kills us, and with us whatever the program has left running. If it does not, we end by ourselves.

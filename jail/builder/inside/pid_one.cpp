@@ -2,7 +2,6 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -15,8 +14,6 @@
 #include "jail/builder/inside/program.h"
 #include "jail/builder/inside/root_tree.h"
 #include "jail/builder/inside/streams.h"
-#include "jail/builder/loopback.h"
-#include "jail/os/fd.h"
 
 namespace mayfly {
 
@@ -44,12 +41,6 @@ void enter_cgroups(Inside& in) {
   in.check(::unshare(CLONE_NEWCGROUP));
 }
 
-void raise_own_loopback(Inside& in) {
-  const Fd socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-  in.check(socket.get());
-  if (const int error = raise_loopback(socket.get()); error != 0) in.fail(error);
-}
-
 int build_root(Inside& in, int& devpts) {
   in.enter(Step::MakeRoot);
   const int root = make_root(in);
@@ -62,7 +53,7 @@ int build_root(Inside& in, int& devpts) {
   in.enter(Step::SealNamespaces);
   seal_namespaces(in, proc);
   in.enter(Step::PivotRoot);
-  pivot_into(in, root);
+  move_onto_root(in, root);
   return proc;
 }
 
@@ -80,11 +71,10 @@ void live_as_pid_one(Inside& in) {
   keep_only_ours(in);
   enter_cgroups(in);
   in.enter(Step::AwaitIds);
+  drop_bounding_set(in);
   wait_for_ids(in);
   in.enter(Step::BecomeInit);
   become_init(in);
-  in.enter(Step::RaiseLoopback);
-  if (in.raise_loopback) raise_own_loopback(in);
   int devpts = -1;
   const bool proc_mounted = build_root(in, devpts) >= 0;
   in.enter(Step::MakeStreams);

@@ -10,9 +10,8 @@ namespace {
 
 // Of the jail's user namespace: nobody in it may make any namespace, whatever a filter lets through (namespaces(7)).
 constexpr std::array kNamespaceLimits = {
-    "sys/user/max_user_namespaces",   "sys/user/max_mnt_namespaces",  "sys/user/max_pid_namespaces",
-    "sys/user/max_net_namespaces",    "sys/user/max_ipc_namespaces",  "sys/user/max_uts_namespaces",
-    "sys/user/max_cgroup_namespaces", "sys/user/max_time_namespaces",
+    "max_user_namespaces", "max_mnt_namespaces", "max_pid_namespaces",    "max_net_namespaces",
+    "max_ipc_namespaces",  "max_uts_namespaces", "max_cgroup_namespaces", "max_time_namespaces",
 };
 
 void cover(Inside& in, const ProcMask& mask) {
@@ -38,8 +37,10 @@ int mount_proc(Inside& in) {
 
 void seal_namespaces(Inside& in, int proc) {
   if (proc < 0) return;
-  for (const char* path : kNamespaceLimits) {
-    const Fd limit(::openat(proc, path, O_WRONLY | O_CLOEXEC));
+  const Fd folder(::openat(proc, "sys/user", O_PATH | O_CLOEXEC));
+  in.check(folder.get());
+  for (const char* name : kNamespaceLimits) {
+    const Fd limit(::openat(folder.get(), name, O_WRONLY | O_CLOEXEC));
     in.check(limit.get());
     in.check(::write(limit.get(), "0", 1));
   }

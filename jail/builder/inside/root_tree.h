@@ -11,8 +11,8 @@ namespace mayfly {
 inline constexpr const char* kLandlockCanary = "/.landlock";
 inline constexpr const char* kHome = "/home/run";
 
-int make_root(Inside& in);               // attached at /jail; its directory
-void place_trees(Inside& in, int root);  // moves the copies in
-void pivot_into(Inside& in, int root);   // and detaches the builder's tree
+int make_root(Inside& in);                  // attached at /jail; its directory
+void place_trees(Inside& in, int root);     // moves the copies in
+void move_onto_root(Inside& in, int root);  // the builder's tree is reachable no more
 
 }  // namespace mayfly

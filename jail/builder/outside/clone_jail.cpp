@@ -10,8 +10,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
-#include <cstring>
 
 #include "jail/builder/inside/inside.h"
 #include "jail/builder/outside/id_maps.h"
@@ -21,7 +19,8 @@ namespace mayfly {
 namespace {
 
 constexpr unsigned kCopyTree = OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE | AT_EMPTY_PATH;
-// No CLONE_NEWCGROUP: pid 1 makes its cgroup namespace once it is in its cgroup.
+// No CLONE_NEWCGROUP: pid 1 makes its cgroup namespace once it is in its cgroup. No CLONE_NEWNET: the network namespace
+// is always joined, made ahead or a moment ago, so that it has a name (nsids.h) before anyone in it can end.
 constexpr std::uint64_t kNamespaces = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS;
 
 // Copies of the prepared trees, ours until the clone.
@@ -75,7 +74,7 @@ void give_descriptors(Workshop& shop, const Order& order, const TreeCopies& tree
 int clone_pid_one(Workshop& shop, const Order& order, Inside& in, Cloned& cloned) {
   int pidfd = -1;
   clone_args arguments{};
-  arguments.flags = kNamespaces | CLONE_PIDFD | (in.raise_loopback ? CLONE_NEWNET : 0);
+  arguments.flags = kNamespaces | CLONE_PIDFD;
   arguments.pidfd = reinterpret_cast<std::uint64_t>(&pidfd);
   arguments.exit_signal = SIGCHLD;
   if (order.plan.cgroup == CgroupKind::V2 && !shop.host.faults.leaves_out(Layer::Cgroup)) {
@@ -90,16 +89,6 @@ int clone_pid_one(Workshop& shop, const Order& order, Inside& in, Cloned& cloned
   cloned.pid = static_cast<pid_t>(pid);
   cloned.pidfd = Fd(pidfd);
   return 0;
-}
-
-// So that the release of a network namespace that came with the clone is told as well. pid 1 waits for its ids here,
-// so it cannot be gone yet.
-void name_network(Workshop& shop, const Cloned& cloned, std::uint32_t slot) {
-  char path[32];
-  char* end = std::to_chars(path, path + 16, cloned.pid).ptr;
-  std::memcpy(end, "/ns/net", sizeof "/ns/net");
-  const Fd network(::openat(shop.host_proc, path, O_RDONLY | O_CLOEXEC));
-  if (network) shop.nsids.belongs_to(shop.nsids.assign(network.get()), slot);
 }
 
 void destroy(const Cloned& cloned) {
@@ -146,7 +135,6 @@ int clone_and_map(Workshop& shop, const Order& order, StepClock& steps, const Tr
   const Fd ids_ready(ends[0]), say_ready(ends[1]);
   give_descriptors(shop, order, trees, ids_ready.get(), in);
   if (const int error = clone_pid_one(shop, order, in, cloned); error != 0) return error;
-  if (in.raise_loopback) name_network(shop, cloned, order.plan.slot);
   return map_ids(shop, order, steps, cloned, say_ready);
 }
 
@@ -156,14 +144,16 @@ int clone_jail(Workshop& shop, const Order& order, StepClock& steps, Cloned& clo
   if (const int error = enter(shop, steps, Step::JoinNetwork); error != 0) return error;
   const bool weakened = shop.host.faults.leaves_out(Layer::Network);
   NetworkPart part;
-  if (!weakened && !shop.parts.is_empty()) part = shop.parts.take();
+  cloned.network_made_ahead = !weakened && !shop.parts.is_empty();
+  if (cloned.network_made_ahead)
+    part = shop.parts.take();
+  else if (const int error = weakened ? 0 : make_network_part(shop.network, shop.nsids, part); error != 0)
+    return error;
   const Joined joined(weakened ? shop.network_of_keeper : part.network.get(), shop.network);
   if (joined.error() != 0) return joined.error();
-  cloned.network_made_ahead = static_cast<bool>(part.network);
 
   if (const int error = enter(shop, steps, Step::CopyTrees); error != 0) return error;
   Inside in(shop.host, order.plan);
-  in.raise_loopback = !weakened && !part.network;
   TreeCopies trees;
   if (const int error = trees.make(in.row); error != 0) return error;
   const int error = clone_and_map(shop, order, steps, trees, in, cloned);

@@ -30,12 +30,14 @@ void send_reply(int control, const BuilderReply& reply, int pidfd) {
   }
 }
 
-BuilderReply reply_to(const Order& order, const StepClock& steps, int error, const Cloned& cloned) {
+BuilderReply reply_to(const Order& order, StepClock& steps, int error, const Cloned& cloned) {
+  const Step last = steps.current();
+  steps.enter(Step::None);  // ends the time of the last one
   BuilderReply reply;
   reply.says = error == 0 ? BuilderSays::Cloned : BuilderSays::Failed;
   reply.slot = order.plan.slot;
   reply.pid = cloned.pid;
-  reply.step = error == 0 ? 0 : static_cast<std::uint32_t>(steps.current());
+  reply.step = error == 0 ? 0 : static_cast<std::uint32_t>(last);
   reply.error = error;
   reply.network_made_ahead = cloned.network_made_ahead ? 1 : 0;
   reply.outside_us = {steps.spent_us(Step::JoinNetwork), steps.spent_us(Step::CopyTrees), steps.spent_us(Step::Clone),
@@ -133,7 +135,6 @@ class Loop {
     StepClock steps;
     Cloned cloned;
     const int error = clone_jail(shop_, order_, steps, cloned);
-    steps.enter(Step::None);
     if (error != 0) cloned = Cloned{};
     send_reply(with_.control, reply_to(order_, steps, error, cloned), cloned.pidfd.get());
   }

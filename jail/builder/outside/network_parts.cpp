@@ -8,7 +8,7 @@
 
 #include <cerrno>
 
-#include "jail/builder/loopback.h"
+#include "jail/builder/outside/loopback.h"
 
 namespace mayfly {
 

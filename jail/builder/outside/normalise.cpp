@@ -20,13 +20,12 @@ namespace mayfly {
 
 namespace {
 
-// The OCI defaults, and what tells about the host beyond them (read-only ones of the OCI list that programs have no use
-// for are masked as well; all of /proc is read-only besides).
+// The OCI defaults, and the command line and symbols of the host's kernel. What the OCI makes read-only is so anyway:
+// all of a jail's /proc is. What only uid 0 may read (kmsg, kpagecount, vmallocinfo ...) nobody can: there is no uid 0
+// inside.
 constexpr std::array kMaskCandidates = {
-    "acpi",        "asound",        "bus",     "fs",          "irq",      "scsi",          "cmdline",     "config.gz",
-    "interrupts",  "kallsyms",      "kcore",   "key-users",   "keys",     "kmsg",          "kpagecgroup", "kpagecount",
-    "kpageflags",  "latency_stats", "modules", "sched_debug", "slabinfo", "sysrq-trigger", "timer_list",  "timer_stats",
-    "vmallocinfo",
+    "acpi", "asound", "cmdline",       "interrupts",  "kallsyms",   "kcore",
+    "keys", "scsi",   "latency_stats", "sched_debug", "timer_list", "timer_stats",
 };
 
 // Where a 64-bit Debian with a merged /usr has symlinks at its root.

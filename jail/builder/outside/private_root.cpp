@@ -19,12 +19,20 @@ Expected<void> write_own(const char* path, const std::string& text) {
   return {};
 }
 
+// A jail's uts namespace starts as a copy of ours: named once, here, for all of them.
+Expected<void> name_host() {
+  if (::sethostname("jail", 4) != 0) return failure("set the host name of jails", errno);
+  if (::setdomainname("(none)", 6) != 0) return failure("set the domain name of jails", errno);  // the kernel's default
+  return {};
+}
+
 // Rootless: a user namespace of our own in which we are ourselves, with every capability over what it owns.
 Expected<void> enter_namespaces(Privilege privilege) {
   const std::string uid = std::to_string(::geteuid()), gid = std::to_string(::getegid());
   const int user = privilege == Privilege::Rootless ? CLONE_NEWUSER : 0;
   // The network namespace keeps our nsids apart from those of the host and of other instances.
-  if (::unshare(user | CLONE_NEWNS | CLONE_NEWNET) != 0) return failure("enter namespaces of the builder", errno);
+  if (::unshare(user | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWUTS) != 0)
+    return failure("enter namespaces of the builder", errno);
   if (privilege == Privilege::Root) return {};
   TRY(write_own("/proc/self/setgroups", "deny"));  // user_namespaces(7): before gid_map, without privilege
   TRY(write_own("/proc/self/uid_map", uid + " " + uid + " 1\n"));
@@ -63,6 +71,7 @@ Expected<PrivateRoot> PrivateRoot::make(Privilege privilege) {
   ::umask(0);
   made.host_network_ = TRY(open_reference("/proc/self/ns/net"));
   TRY(enter_namespaces(privilege));
+  TRY(name_host());
   if (::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)
     return failure("make mounts of the builder private", errno);
   made.host_proc_ = TRY(open_reference("/proc"));

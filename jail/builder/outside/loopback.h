@@ -1,5 +1,5 @@
 // Brings `lo` up in the network namespace of the calling thread (netdevice(7)). Needs CAP_NET_ADMIN over it.
-// Usable on both sides of the clone: no allocation.
+// Side: outside.
 #pragma once
 
 #include <net/if.h>

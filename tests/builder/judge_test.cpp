@@ -1,0 +1,129 @@
+#include "jail/builder/outside/judge.h"
+
+#include <catch2/catch.hpp>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+
+using namespace mayfly;
+
+namespace {
+
+// On the heap: a plan is large for a stack frame of a test.
+std::unique_ptr<Plan> good_plan() {
+  auto plan = std::make_unique<Plan>();
+  plan->disk_bytes = 1 << 20;
+  plan->inodes = 100;
+  plan->processes = 8;
+  plan->open_files = 64;
+  plan->milli_cpus = 1000;
+  plan->wall_ms = 1000;
+  plan->cpu_ms = 1000;
+  std::memcpy(plan->text.data(), "/bin/true", 9);
+  plan->text_length = 9;
+  plan->argv[0].length = 9;
+  plan->argv_count = 1;
+  return plan;
+}
+
+PlanFacts facts_of(const Plan& plan) {
+  PlanFacts facts;
+  facts.message_size = plan_size(plan);
+  facts.descriptor_count = 2;
+  facts.row_count = 1;
+  return facts;
+}
+
+int judged(const Plan& plan) { return judge(plan, facts_of(plan)); }
+
+}  // namespace
+
+TEST_CASE("a plan in range is accepted", "[P10]") { CHECK(judged(*good_plan()) == 0); }
+
+TEST_CASE("a message of another size or release is not a plan") {
+  const auto plan = good_plan();
+  PlanFacts facts = facts_of(*plan);
+  facts.message_size -= 1;
+  CHECK(judge(*plan, facts) == EPROTO);
+  facts.message_size = 16;
+  CHECK(judge(*plan, facts) == EPROTO);
+  plan->magic += 1;
+  CHECK(judged(*plan) == EPROTO);
+}
+
+TEST_CASE("descriptors must be exactly those that the plan speaks of") {
+  const auto plan = good_plan();
+  PlanFacts facts = facts_of(*plan);
+  facts.descriptor_count = 3;
+  CHECK(judge(*plan, facts) == EPROTO);
+  plan->cgroup = CgroupKind::V2;
+  CHECK(judged(*plan) == EPROTO);
+  plan->cgroup_fds = 1;
+  CHECK(judge(*plan, facts) == 0);
+  plan->cgroup = CgroupKind::V1;
+  plan->cgroup_fds = 7;
+  facts.descriptor_count = 9;
+  CHECK(judge(*plan, facts) == EPROTO);
+}
+
+TEST_CASE("numbers outside their range build nothing") {
+  const auto broken = [](auto change) {
+    const auto plan = good_plan();
+    change(*plan);
+    return judged(*plan);
+  };
+  CHECK(broken([](Plan& p) { p.slot = kSlotsPerInstance; }) == EINVAL);
+  CHECK(broken([](Plan& p) { p.bind_row = 1; }) == EINVAL);
+  CHECK(broken([](Plan& p) { p.disk_bytes = 0; }) == EINVAL);
+  CHECK(broken([](Plan& p) { p.inodes = 0; }) == EINVAL);
+  CHECK(broken([](Plan& p) { p.processes = 1; }) == EINVAL);
+  CHECK(broken([](Plan& p) { p.open_files = 0; }) == EINVAL);
+  CHECK(broken([](Plan& p) { p.milli_cpus = 0; }) == EINVAL);
+  CHECK(broken([](Plan& p) { p.wall_ms = 0; }) == EINVAL);
+  CHECK(broken([](Plan& p) { p.cpu_ms = 0; }) == EINVAL);
+  CHECK(broken([](Plan& p) { p.columns = 0; }) == EINVAL);
+  CHECK(broken([](Plan& p) { p.rows = 1001; }) == EINVAL);
+  CHECK(broken([](Plan& p) { p.argv_count = 0; }) == EINVAL);
+  CHECK(broken([](Plan& p) { p.argv_count = Plan::kMaxArgv + 1; }) == EINVAL);
+  CHECK(broken([](Plan& p) { p.environment_count = Plan::kMaxEnvironment + 1; }) == EINVAL);
+  CHECK(broken([](Plan& p) { p.text_length = 8193; }) == EINVAL);
+}
+
+TEST_CASE("texts must lie within what travelled, and hold no NUL") {
+  const auto plan = good_plan();
+  plan->argv[0].length = 10;
+  CHECK(judged(*plan) == EFAULT);
+  plan->argv[0] = {0, {}, 0xffff'fff0u, 0x20};
+  CHECK(judged(*plan) == EFAULT);
+  plan->argv[0] = {1, {}, 0, 1};
+  CHECK(judged(*plan) == EFAULT);
+  plan->argv[0] = {0, {}, 0, 9};
+  plan->text[3] = '\0';
+  CHECK(judged(*plan) == EILSEQ);
+}
+
+TEST_CASE("a payload that can still be changed is refused") {
+  const auto plan = good_plan();
+  plan->has_payload = 1;
+  PlanFacts facts = facts_of(*plan);
+  facts.descriptor_count = 3;
+  facts.payload_size = 10;
+  CHECK(judge(*plan, facts) == EPERM);
+  facts.payload_sealed = true;
+  CHECK(judge(*plan, facts) == 0);
+}
+
+TEST_CASE("file names that could leave the home directory are refused") {
+  const auto is_safe = [](const char* name) {
+    char field[224] = {};
+    std::strncpy(field, name, sizeof field - 1);
+    return is_safe_file_name(field, sizeof field);
+  };
+  for (const char* good : {"a", "main.py", "a/b/c/d", "A_1-x.tar.gz"}) CHECK(is_safe(good));
+  for (const char* bad : {"", "/", "/a", "a/", "a//b", ".", "..", "../a", "a/..", "a/../b", ".hidden", "a/.b", "a b",
+                          "a\nb", "a\xc3\xa4", "a/b/c/d/e"})
+    CHECK_FALSE(is_safe(bad));
+  char endless[224];
+  std::memset(endless, 'a', sizeof endless);
+  CHECK_FALSE(is_safe_file_name(endless, sizeof endless));
+}
