@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 
@@ -69,11 +70,17 @@ Expected<std::unique_ptr<Arena>> Arena::open() {
   options.programs = directory_of_programs();
   if (const char* told = std::getenv("MAYFLY_TEST_RUNTIME"); told != nullptr) options.runtime_directory = told;
   std::unique_ptr<Arena> arena(new Arena(TRY(PrivateEngine::start(options))));
+  if (std::getenv("MAYFLY_TEST_AS_USER") != nullptr) arena->directory_.path = options.runtime_directory;
   arena->program_path_ = own_directory() + "/hostile";
   arena->program_ = whole_file(arena->program_path_);
   if (arena->program_.empty()) return failure("read hostile program", ENOENT, arena->program_path_);
   TRY(arena->begin());
   return arena;
+}
+
+Arena::OwnDirectory::~OwnDirectory() {
+  std::error_code left;  // a directory that stays is an untidy /tmp, no failure of the engine's
+  if (!path.empty()) std::filesystem::remove_all(path, left);
 }
 
 OutsideRun Arena::control(const std::vector<std::string>& arguments) const {

@@ -39,6 +39,11 @@ class Arena {
   [[nodiscard]] bool has_cgroups() const;
 
  private:
+  // What a rootless engine keeps; removed when everything else of the arena is gone.
+  struct OwnDirectory {
+    std::string path;
+    ~OwnDirectory();
+  };
   explicit Arena(PrivateEngine engine) : engine_(std::move(engine)), runs_(engine_) {}
   Expected<void> begin();
   Expected<void> start_host_canary();
@@ -48,6 +53,7 @@ class Arena {
   void check_base_line(const BaseLine& before);
   Outcome outcome_of(RunNumber number);
 
+  OwnDirectory directory_;
   PrivateEngine engine_;
   EngineRuns runs_;
   std::string program_path_, program_;
