@@ -5,6 +5,7 @@
 
 #include "jail/os/memfd.h"
 #include "jail/os/unix_socket.h"
+#include "jail/spec/limits.h"
 
 namespace mayfly {
 
