@@ -20,6 +20,8 @@ Expected<std::string> content_of(const Json& value, const std::string& field, st
   std::string bytes;
   if (value.is_string()) {
     bytes = value.get<std::string>();
+  } else if (!value.is_object()) {
+    return wrong(field, "a string, or an object with \"content\" is needed");
   } else {
     JsonReader in(value, field);
     bytes = TRY(in.text("content", kMaxBody));
