@@ -1,7 +1,7 @@
 // BpfInterpreter: runs a seccomp filter in user space for one call, so that the answer for every number, architecture
 // and argument can be asserted whatever the kernel under the tests supports.
-// It knows exactly the instructions that our compiler emits; any other one, a jump out of the program or a read outside
-// seccomp_data is reported as broken, never skipped.
+// It knows exactly the instructions that our compiler and libseccomp emit; any other one, a jump out of the program or
+// a read outside seccomp_data is reported as broken, never skipped.
 #pragma once
 
 #include <linux/audit.h>
@@ -58,6 +58,9 @@ class BpfInterpreter {
           break;
         case BPF_JMP | BPF_JGE | BPF_K:
           at += accumulator >= k ? instruction.jt : instruction.jf;
+          break;
+        case BPF_JMP | BPF_JGT | BPF_K:  // libseccomp's trees, with which ours is compared
+          at += accumulator > k ? instruction.jt : instruction.jf;
           break;
         case BPF_JMP | BPF_JSET | BPF_K:
           at += (accumulator & k) != 0 ? instruction.jt : instruction.jf;

@@ -95,6 +95,8 @@ TEST_CASE("a relay holds its own descriptors and no others; the template keeps n
     REQUIRE(relays.size() == 2);
     // 0 to 2, two pidfds, control, two sinks and a source of the peer, three pipes of the jail.
     for (const pid_t relay : relays) CHECK(open_fds(relay).size() == 12);
+    // It closes the last order's a moment after it has forked.
+    for (int i = 0; i < 100 && open_fds(witness.pid()).size() != 6; ++i) ::usleep(10'000);
     CHECK(open_fds(witness.pid()).size() == 6);
     for (Jail* jail : {&first, &second}) {
       jail->drain();

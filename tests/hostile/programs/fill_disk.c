@@ -23,7 +23,8 @@ static long fill(const char* folder, long most) {
 }
 
 int probe_fill_disk(int argc, char** argv) {
-  static const char* const folders[] = {".", "/tmp", "/dev/shm", "/dev", "/dev/mqueue", "/run", "/", "/etc", "/usr", "/proc", "/var/tmp"};
+  static const char* const folders[] = {".", "/tmp", "/dev/shm", "/dev",  "/dev/mqueue", "/run",
+                                        "/", "/etc", "/usr",     "/proc", "/var/tmp"};
   const long most = count_from(argc, argv, 4l << 30);
   long sum = 0;
   memset(bytes, 1, sizeof bytes);

@@ -4,8 +4,10 @@
 static void fate(const char* what, pid_t child) {
   int status = 0;
   waitpid(child, &status, 0);
-  if (WIFSIGNALED(status)) say_text(what, sigabbrev_np(WTERMSIG(status)));
-  else say_number(what, WEXITSTATUS(status));
+  if (WIFSIGNALED(status))
+    say_text(what, sigabbrev_np(WTERMSIG(status)));
+  else
+    say_number(what, WEXITSTATUS(status));
 }
 
 int probe_foreign_calls(int argc, char** argv) {

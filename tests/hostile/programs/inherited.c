@@ -24,7 +24,10 @@ int probe_inherited_fds(int argc, char** argv) {
   for (int fd = 0; fd < 3; ++fd) {
     snprintf(what, sizeof what, "fd%d", fd);
     fstat(fd, &about);
-    say_text(what, S_ISFIFO(about.st_mode) ? "pipe" : S_ISCHR(about.st_mode) ? "character" : S_ISSOCK(about.st_mode) ? "socket" : "other");
+    say_text(what, S_ISFIFO(about.st_mode)   ? "pipe"
+                   : S_ISCHR(about.st_mode)  ? "character"
+                   : S_ISSOCK(about.st_mode) ? "socket"
+                                             : "other");
   }
   char here[256];
   say_text("cwd", getcwd(here, sizeof here) ? here : "outside");

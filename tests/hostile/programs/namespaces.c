@@ -10,8 +10,8 @@ int probe_namespaces(int argc, char** argv) {
   static const struct {
     const char* name;
     unsigned long flag;
-  } kinds[] = {{"mnt", CLONE_NEWNS}, {"cgroup", CLONE_NEWCGROUP}, {"uts", CLONE_NEWUTS}, {"ipc", CLONE_NEWIPC},
-               {"user", CLONE_NEWUSER}, {"pid", CLONE_NEWPID}, {"net", CLONE_NEWNET}};
+  } kinds[] = {{"mnt", CLONE_NEWNS},    {"cgroup", CLONE_NEWCGROUP}, {"uts", CLONE_NEWUTS}, {"ipc", CLONE_NEWIPC},
+               {"user", CLONE_NEWUSER}, {"pid", CLONE_NEWPID},       {"net", CLONE_NEWNET}};
   char what[32];
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; ++i) {
     const long child = syscall(SYS_clone, kinds[i].flag | SIGCHLD, 0, 0, 0, 0);

@@ -7,9 +7,18 @@
 int probe_proc_writes(int argc, char** argv) {
   (void)argc;
   (void)argv;
-  static const char* const paths[] = {"/proc/sysrq-trigger", "/proc/sys/kernel/core_pattern", "/proc/sys/kernel/hostname",
-      "/proc/sys/vm/drop_caches", "/proc/sys/fs/file-max", "/proc/sys/user/max_user_namespaces", "/proc/irq/default_smp_affinity",
-      "/proc/self/oom_score_adj", "/proc/self/attr/current", "/proc/self/uid_map", "/proc/self/setgroups", "/proc/1/oom_score_adj"};
+  static const char* const paths[] = {"/proc/sysrq-trigger",
+                                      "/proc/sys/kernel/core_pattern",
+                                      "/proc/sys/kernel/hostname",
+                                      "/proc/sys/vm/drop_caches",
+                                      "/proc/sys/fs/file-max",
+                                      "/proc/sys/user/max_user_namespaces",
+                                      "/proc/irq/default_smp_affinity",
+                                      "/proc/self/oom_score_adj",
+                                      "/proc/self/attr/current",
+                                      "/proc/self/uid_map",
+                                      "/proc/self/setgroups",
+                                      "/proc/1/oom_score_adj"};
   for (size_t i = 0; i < sizeof paths / sizeof *paths; ++i) say(paths[i], open(paths[i], O_WRONLY));
   return 0;
 }
@@ -40,17 +49,21 @@ static void look(const char* path) {
     return;
   }
   const ssize_t count = read(fd, bytes, sizeof bytes);
-  if (count < 0) say(path, -1);
-  else say_text(path, count == 0 ? "empty" : "ok");
+  if (count < 0)
+    say(path, -1);
+  else
+    say_text(path, count == 0 ? "empty" : "ok");
   close(fd);
 }
 
 int probe_proc_reads(int argc, char** argv) {
   (void)argc;
   (void)argv;
-  static const char* const paths[] = {"/proc/kcore", "/proc/keys", "/proc/timer_list", "/proc/sched_debug", "/proc/acpi", "/proc/scsi",
-      "/proc/bus", "/proc/fs", "/proc/irq", "/proc/kmsg", "/proc/latency_stats", "/proc/interrupts", "/proc/asound",
-      "/sys", "/sys/fs/cgroup", "/sys/kernel", "/sys/firmware", "/dev/mem", "/dev/kmsg", "/dev/sda", "/dev/vda", "/dev/fuse", "/dev/net/tun", "/dev/kvm"};
+  static const char* const paths[] = {
+      "/proc/kcore",  "/proc/keys", "/proc/timer_list", "/proc/sched_debug", "/proc/acpi",          "/proc/scsi",
+      "/proc/bus",    "/proc/fs",   "/proc/irq",        "/proc/kmsg",        "/proc/latency_stats", "/proc/interrupts",
+      "/proc/asound", "/sys",       "/sys/fs/cgroup",   "/sys/kernel",       "/sys/firmware",       "/dev/mem",
+      "/dev/kmsg",    "/dev/sda",   "/dev/vda",         "/dev/fuse",         "/dev/net/tun",        "/dev/kvm"};
   for (size_t i = 0; i < sizeof paths / sizeof *paths; ++i) look(paths[i]);
   return 0;
 }
@@ -60,7 +73,8 @@ static int contains(const char* path, const char* needle) {
   const int fd = open(path, O_RDONLY | O_CLOEXEC);
   if (fd < 0) return 0;
   ssize_t length = 0, count = 0;
-  while (length < (ssize_t)sizeof text - 1 && (count = read(fd, text + length, sizeof text - 1 - (size_t)length)) > 0) length += count;
+  while (length < (ssize_t)sizeof text - 1 && (count = read(fd, text + length, sizeof text - 1 - (size_t)length)) > 0)
+    length += count;
   close(fd);
   text[length] = 0;
   return memmem(text, (size_t)length, needle, strlen(needle)) != NULL;
@@ -68,8 +82,10 @@ static int contains(const char* path, const char* needle) {
 
 /* Looks for words, given as arguments, in everything that tells about mounts, cgroups and command lines. */
 int probe_host_words(int argc, char** argv) {
-  static const char* const paths[] = {"/proc/self/mountinfo", "/proc/mounts", "/proc/self/cgroup", "/proc/self/mountstats", "/proc/1/cmdline",
-      "/proc/cmdline", "/proc/1/comm", "/etc/hosts", "/etc/hostname", "/etc/passwd", "/etc/resolv.conf", "/proc/self/maps"};
+  static const char* const paths[] = {"/proc/self/mountinfo",  "/proc/mounts",     "/proc/self/cgroup",
+                                      "/proc/self/mountstats", "/proc/1/cmdline",  "/proc/cmdline",
+                                      "/proc/1/comm",          "/etc/hosts",       "/etc/hostname",
+                                      "/etc/passwd",           "/etc/resolv.conf", "/proc/self/maps"};
   for (int word = 1; word < argc; ++word)
     for (size_t i = 0; i < sizeof paths / sizeof *paths; ++i)
       if (contains(paths[i], argv[word])) say_text(argv[word], paths[i]);

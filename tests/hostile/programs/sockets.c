@@ -32,13 +32,14 @@ int probe_host_sockets(int argc, char** argv) {
   struct sockaddr_un name = {.sun_family = AF_UNIX};
   snprintf(name.sun_path + 1, sizeof name.sun_path - 1, "%s", abstract);
   const int local = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  say("abstract", connect(local, (struct sockaddr*)&name, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(abstract))));
+  say("abstract", connect(local, (struct sockaddr*)&name,
+                          (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(abstract))));
   struct sockaddr_in host = {.sin_family = AF_INET, .sin_port = htons((uint16_t)(argc > 2 ? atoi(argv[2]) : 8802))};
   host.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   const int tcp = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   say("loopback", connect(tcp, (struct sockaddr*)&host, sizeof host));
-  static const char* const paths[] = {"/run/docker.sock", "/var/run/docker.sock", "/run/dbus/system_bus_socket", "/run/mayfly/lease.sock",
-                                      "/run/mayfly/monitor.sock"};
+  static const char* const paths[] = {"/run/docker.sock", "/var/run/docker.sock", "/run/dbus/system_bus_socket",
+                                      "/run/mayfly/lease.sock", "/run/mayfly/monitor.sock"};
   struct sockaddr_un place = {.sun_family = AF_UNIX};
   for (size_t i = 0; i < sizeof paths / sizeof *paths; ++i) {
     const int unix_socket = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);

@@ -7,8 +7,8 @@ static void attack(const char* name, int fd) {
   char what[48];
   char letter = 'x', selection = 2;
   const int discipline = 3; /* N_MOUSE? any but 0 */
-#define ATTACK(request, argument)                           \
-  snprintf(what, sizeof what, "%s.%s", name, #request);     \
+#define ATTACK(request, argument)                       \
+  snprintf(what, sizeof what, "%s.%s", name, #request); \
   say(what, ioctl(fd, request, argument))
   ATTACK(TIOCSTI, &letter);
   ATTACK(TIOCLINUX, &selection);

@@ -18,7 +18,8 @@ int probe_thread_bomb(int argc, char** argv) {
   while (made < most) {
     char* stack = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (stack == MAP_FAILED) break;
-    thread = clone(sleeper, stack + size, CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM, NULL);
+    thread = clone(sleeper, stack + size,
+                   CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM, NULL);
     if (thread < 0) break;
     ++made;
   }
