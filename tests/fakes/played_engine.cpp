@@ -94,7 +94,7 @@ Sleeper::Sleeper() {
   pid_ = ::fork();
   if (pid_ == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // a test that dies leaves nobody asleep
-    ::close_range(3, ~0u, 0);  // a copy of any socket here would hide its end of file
+    ::close_range(3, ~0u, 0);            // a copy of any socket here would hide its end of file
     for (;;) ::pause();
   }
   pidfd_ = must(open_pidfd(pid_));
