@@ -245,7 +245,7 @@ Expected<void> Examination::meet_limits() {
   const bool is_counted = found_.controls.is_present(Control::Cpu);
   LimitRequest little_cpu = small_limits();
   little_cpu.cpu_ms = is_counted ? 200 : 1000;
-  TRY(meet_clock("cpu", is_counted ? "1" : "5", little_cpu, Ending::CpuLimit));
+  TRY(meet_clock("cpu", is_counted ? "1" : "3", little_cpu, Ending::CpuLimit));
   LimitRequest little_time = small_limits();
   little_time.wall_ms = 200;
   return meet_clock("sleep", "1", little_time, Ending::TimeLimit);
