@@ -24,6 +24,8 @@ namespace {
 constexpr Milliseconds kCanaryPace{100};
 // Generous, because the machines of tests are busy with other tests too; a starved canary takes many times as long.
 constexpr Microseconds kCanaryBound = std::chrono::seconds(3);
+// Without a CPU group a jail competes as any process of its user does (reported "cpu":"unlimited"), with these tests too.
+constexpr Microseconds kUnsharedCanaryBound = std::chrono::seconds(30);
 constexpr Microseconds kAttackBound = std::chrono::seconds(90);
 constexpr Microseconds kReleaseBound = std::chrono::seconds(8);
 
@@ -173,8 +175,9 @@ void Arena::watch(std::vector<RunNumber> numbers, const std::function<void(Engin
     }
   }
   INFO("slowest answers: jail " << slowest_jail_.count() << " us, host " << slowest_host_.count() << " us");
-  CHECK(slowest_jail_ < kCanaryBound);
-  CHECK(slowest_host_ < kCanaryBound);
+  const Microseconds bound = has_cgroups() ? kCanaryBound : kUnsharedCanaryBound;
+  CHECK(slowest_jail_ < bound);
+  CHECK(slowest_host_ < bound);
   CHECK_FALSE(runs_.run(canary_).over());
 }
 
