@@ -58,7 +58,7 @@ class Arena {
   EngineRuns runs_;
   std::string program_path_, program_;
   RunNumber canary_ = 0;
-  std::size_t canary_heard_ = 0, host_heard_ = 0;
+  std::size_t canary_heard_ = 0;
   pid_t host_canary_ = -1;
   Fd host_in_, host_out_;
   Microseconds asked_{0};
