@@ -92,8 +92,8 @@ void Jail::look_at_disk() {
   std::snprintf(path, sizeof path, "/proc/%d/root", static_cast<int>(pid1_));
   struct statfs root {};
   if (::statfs(path, &root) != 0 || root.f_type != TMPFS_MAGIC || has_ended(pidfd_.fd())) return;
-  findings_.disk_full = root.f_blocks != 0 && root.f_bfree == 0;
-  findings_.inodes_used = root.f_files != 0 && root.f_ffree == 0;
+  findings_.disk_full |= root.f_blocks != 0 && root.f_bfree == 0;
+  findings_.inodes_used |= root.f_files != 0 && root.f_ffree == 0;
 }
 
 // pid 1 is dead and reaped, and with it every process of its pid namespace.

@@ -209,6 +209,8 @@ void Jail::gate_says(const GateMessage& message, pid_t sender) {
     case GateSays::Ended:
       // The program's process has no gate any more once it runs; what it starts never had one.
       if (sender != pid1_) return;
+      findings_.disk_full = message.disk_full != 0;
+      findings_.inodes_used = message.inodes_full != 0;
       if (!findings_.metrics.cpu.value)
         findings_.metrics.cpu.value = Microseconds{static_cast<std::int64_t>(message.cpu_us)};
       if (phase_ == Phase::Running) return end(from_wait_status(message.wait_status));

@@ -30,6 +30,7 @@ struct GateMessage {
   std::uint64_t environment_hash = 0;  // FNV-1a 64 over the entries handed to execve, each with its NUL
   std::uint32_t proc_mounted = 0;
   std::array<std::uint32_t, kStepCount> step_us{};
+  std::uint32_t disk_full = 0, inodes_full = 0;  // with Ended: the jail's root has no block, no inode left
   std::uint64_t cpu_us = 0;  // with Ended: user+system of all reaped children (getrusage RUSAGE_CHILDREN)
 };
 

@@ -101,7 +101,7 @@ def is_live(instance):
 def cgroups_of(instance=""):
     found = []
     for root, folders, _ in os.walk("/sys/fs/cgroup"):
-        found += [os.path.join(root, folder) for folder in folders if folder.startswith(f"mayfly-{instance}")]
+        found += [os.path.join(root, folder) for folder in folders if re.fullmatch(f"mayfly-{instance or '[0-9a-f]{{12}}'}", folder)]
     return found
 
 

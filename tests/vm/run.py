@@ -73,7 +73,7 @@ def pack(args, tests):
 
 def boot(args, image, results, deadline):
     """Runs the machine until it powers off; the console goes to our stdout. False when it had to be stopped."""
-    words = (f"console=ttyS0 quiet panic=-1 reboot=t random.trust_cpu=on mayfly.mode={args.mode} "
+    words = (f"console=ttyS0 quiet panic=-1 reboot=t random.trust_cpu=on no_timer_check mayfly.mode={args.mode} "
              f"mayfly.seconds={TEST_SECONDS} {args.append}")
     command = ["qemu-system-x86_64", "-M", "q35", "-accel", "kvm", "-accel", "tcg", "-cpu", "max", "-smp", "2",
                "-m", "1536", "-kernel", args.kernel, "-initrd", image, "-append", words, "-display", "none",

@@ -24,6 +24,7 @@ inline constexpr auto kInitRows = std::to_array<SyscallRow>({
     {MAYFLY_CALL(wait4), Verdict::Allow, kAlways, "reaps, orphans too"},
     {MAYFLY_CALL(waitid), Verdict::Allow, kAlways, "reaps, orphans too"},
     {MAYFLY_CALL(getrusage), Verdict::Allow, kAlways, "CPU time of what it has reaped"},
+    {MAYFLY_CALL(statfs), Verdict::Allow, kAlways, "whether the jail's disk is full at the end"},
     {MAYFLY_CALL(kill), Verdict::Allow, kAlways, "signals the program's group; reaches only its own pid namespace"},
     {MAYFLY_CALL(pidfd_open), Verdict::Allow, kAlways, "holds the program"},
     {MAYFLY_CALL(pidfd_send_signal), Verdict::Allow, kAlways, "signals the program"},

@@ -57,7 +57,7 @@ void become_init(Inside& in) {
     in.check(::setresuid(kInsideInitUid, kInsideInitUid, kInsideRunUid));
   }
   hide_command_line(in);
-  in.check(::sethostname("jail", 4));
+  in.check(::sethostname("mayfly", 6));
   in.check(::setdomainname("(none)", 6));  // the kernel's own default; a copy of the host's otherwise
 }
 

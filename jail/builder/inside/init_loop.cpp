@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -119,6 +120,12 @@ void tell_ended(Inside& in, int status) {
   const auto microseconds = [](const timeval& time) {
     return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000u + static_cast<std::uint64_t>(time.tv_usec);
   };
+  // The supervisor cannot look at a root that belongs to a process it may not trace (rootless).
+  struct statfs root {};
+  if (::statfs("/", &root) == 0) {
+    message.disk_full = root.f_blocks != 0 && root.f_bfree == 0 ? 1 : 0;
+    message.inodes_full = root.f_files != 0 && root.f_ffree == 0 ? 1 : 0;
+  }
   message.cpu_us = microseconds(used.ru_utime) + microseconds(used.ru_stime);
   if (::send(in.gate, &message, sizeof message, MSG_NOSIGNAL) != sizeof message) ::_exit(1);
 }

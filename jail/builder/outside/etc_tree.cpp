@@ -29,8 +29,8 @@ constexpr std::array kFiles = {
             "run:x:1000:1000:run:/home/run:/bin/sh\n"
             "nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n"},
     EtcFile{"group", "root:x:0:\ninit:x:999:\nrun:x:1000:\nnogroup:x:65534:\n"},
-    EtcFile{"hosts", "127.0.0.1\tlocalhost jail\n::1\tlocalhost jail\n"},
-    EtcFile{"hostname", "jail\n"},
+    EtcFile{"hosts", "127.0.0.1\tlocalhost mayfly\n::1\tlocalhost mayfly\n"},
+    EtcFile{"hostname", "mayfly\n"},
     EtcFile{"nsswitch.conf",
             "passwd: files\ngroup: files\nshadow: files\nhosts: files\nnetworks: files\n"
             "protocols: files\nservices: files\n"},

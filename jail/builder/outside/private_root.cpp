@@ -21,7 +21,7 @@ Expected<void> write_own(const char* path, const std::string& text) {
 
 // A jail's uts namespace starts as a copy of ours: named once, here, for all of them.
 Expected<void> name_host() {
-  if (::sethostname("jail", 4) != 0) return failure("set the host name of jails", errno);
+  if (::sethostname("mayfly", 6) != 0) return failure("set the host name of jails", errno);
   if (::setdomainname("(none)", 6) != 0) return failure("set the domain name of jails", errno);  // the kernel's default
   return {};
 }
