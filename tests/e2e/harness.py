@@ -98,10 +98,10 @@ def is_live(instance):
     return False
 
 
-def cgroups_of(instance=""):
+def cgroups_of(instance="[0-9a-f]{12}"):
     found = []
     for root, folders, _ in os.walk("/sys/fs/cgroup"):
-        found += [os.path.join(root, folder) for folder in folders if re.fullmatch(f"mayfly-{instance or '[0-9a-f]{{12}}'}", folder)]
+        found += [os.path.join(root, folder) for folder in folders if re.fullmatch("mayfly-" + instance, folder)]
     return found
 
 
