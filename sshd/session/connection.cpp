@@ -44,8 +44,24 @@ Expected<void> Connection::serve(Fd connection, HostKey key) {
   loop();
   const char* why = leaving_ != nullptr ? leaving_ : "peer left";
   log_line(Severity::Info, "sshd.closed", {{"peer", peer_.text}, {"why", why}});
+  if (!silent_end_) await_closed_channels();
   if (!silent_end_) transport_->leave(why, kFarewell);
   return {};
+}
+
+// A client that finds our DISCONNECT right behind an exit status forgets the status. So whoever was told one closes
+// its channels first, if it does so in time.
+void Connection::await_closed_channels() {
+  const auto awaited = [](const auto& channel) { return channel->has_said_all() && !channel->is_finished(); };
+  const Microseconds until = monotonic_now() + kFarewell;
+  while (std::any_of(channels_.begin(), channels_.end(), awaited)) {
+    const auto left = (until - monotonic_now()).count() / 1000;
+    if (left <= 0) return;
+    pollfd entry{transport_->descriptor(), transport_->interest(), 0};
+    transport_->rearm_quick_acks();
+    if (::poll(&entry, 1, static_cast<int>(left)) > 0 && !transport_->turn()) silent_end_ = true;
+    if (silent_end_) return;
+  }
 }
 
 void Connection::loop() {

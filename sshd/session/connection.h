@@ -45,6 +45,7 @@ class Connection final : private ServerEvents {
   void judge_peer();
   void judge_deadlines();
   void engine_is_gone();
+  void await_closed_channels();
   [[nodiscard]] int timeout_ms() const;
   void leave_for(const char* reason);
 
