@@ -18,10 +18,10 @@ std::string field_of(std::string_view body) {
 TEST_CASE("code alone is enough") {
   const auto order = read_run_body(R"json({"code":"print(1)"})json", "127.0.0.1:5", "127.0.0.1");
   REQUIRE(order);
-CHECK(order->request.origin == OriginKind::Api);
-CHECK(order->request.language == "python");
-CHECK(order->request.principal == "anonymous@127.0.0.1");
-CHECK(order->stdin_bytes.empty());
+  CHECK(order->request.origin == OriginKind::Api);
+  CHECK(order->request.language == "python");
+  CHECK(order->request.principal == "anonymous@127.0.0.1");
+  CHECK(order->stdin_bytes.empty());
 }
 
 TEST_CASE("every field of the contract is taken") {

@@ -38,7 +38,7 @@ TEST_CASE("without root a jail is built all the same, under the caller's single 
   REQUIRE(jail.at_gate);
   const Outcome outcome = bench->run(jail);
   if (bench->ready().proc_available != 0)
-    CHECK(outcome.out == "1000\n 1000 65534 1\njail\n");
+    CHECK(outcome.out == "1000\n 1000 65534 1\nmayfly\n");
   else
     CHECK_THAT(outcome.out, Catch::StartsWith("1000\n"));
 }

@@ -24,7 +24,8 @@ namespace {
 constexpr Milliseconds kCanaryPace{100};
 // Generous, because the machines of tests are busy with other tests too; a starved canary takes many times as long.
 constexpr Microseconds kCanaryBound = std::chrono::seconds(3);
-// Without a CPU group a jail competes as any process of its user does (reported "cpu":"unlimited"), with these tests too.
+// Without a CPU group a jail competes as any process of its user does (reported "cpu":"unlimited"), with these tests
+// too.
 constexpr Microseconds kUnsharedCanaryBound = std::chrono::seconds(30);
 constexpr Microseconds kAttackBound = std::chrono::seconds(90);
 constexpr Microseconds kReleaseBound = std::chrono::seconds(8);
