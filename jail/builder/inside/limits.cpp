@@ -33,6 +33,23 @@ void choose_processors(Inside& in) {
 
 }  // namespace
 
+// Neither can harm if it fails: the program then has fewer processors, or starts later.
+void stay_on_this_processor() {
+  const int number = ::sched_getcpu();
+  if (number < 0) return;
+  cpu_set_t here;
+  CPU_ZERO(&here);
+  CPU_SET(number, &here);
+  ::sched_setaffinity(0, sizeof here, &here);
+}
+
+void use_all_processors(const Inside& in) {
+  cpu_set_t all;
+  CPU_ZERO(&all);
+  for (std::uint32_t i = 0; i < in.host.processor_count; ++i) CPU_SET(in.host.processors[i], &all);
+  ::sched_setaffinity(0, sizeof all, &all);
+}
+
 void set_limits(Inside& in) {
   if (in.leaves_out(Layer::Limits)) return;
   const Plan& plan = in.plan;

@@ -8,4 +8,8 @@ namespace mayfly {
 
 void set_limits(Inside& in);
 
+// For the time of the vfork: the program's process starts where pid 1 stops, and no other processor has to be woken.
+void stay_on_this_processor();
+void use_all_processors(const Inside& in);
+
 }  // namespace mayfly

@@ -66,6 +66,7 @@ int live_as_program(void* argument) {
   auto& order = *static_cast<ProgramOrder*>(argument);
   Inside& in = order.in;
   in.enter(Step::NewSession);
+  use_all_processors(in);
   begin_session(order);
   in.enter(Step::WriteFiles);
   write_files(in);
@@ -92,10 +93,12 @@ int live_as_program(void* argument) {
 pid_t start_program(ProgramOrder& order) {
   alignas(16) static char stack[64 << 10];
   Inside& in = order.in;
+  stay_on_this_processor();
   const pid_t child = ::clone(live_as_program, stack + sizeof stack, CLONE_VM | CLONE_VFORK | SIGCHLD, &order);
   // The child's last step is the shared clock's; ours is what failed when there is no child.
   if (child < 0) report_and_exit(in, Step::Fork, errno);
   if (in.has_reported) ::_exit(1);
+  use_all_processors(in);
   return child;
 }
 
