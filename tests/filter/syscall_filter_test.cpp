@@ -76,6 +76,8 @@ TEST_CASE("tables of any shape compile to what their rows say", "[P11]") {
   }
 }
 
+// A sanitizer's runtime makes calls of its own at the end of a process, which these filters rightly refuse.
+#ifndef __SANITIZE_ADDRESS__
 TEST_CASE("the kernel takes the filters and answers as the interpreter does", "[P11]") {
   const JailFilters filters = compile_jail_filters().value();
   CHECK(errno_under(filters.program, kReservedCall) == 254);
@@ -90,3 +92,4 @@ TEST_CASE("the kernel takes the filters and answers as the interpreter does", "[
   CHECK(errno_under(filters.builder, __NR_ptrace, 0) == EPERM);
   CHECK(errno_under(filters.init, __NR_socket, 1, 1, 0) == EPERM);
 }
+#endif
