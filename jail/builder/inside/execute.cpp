@@ -31,6 +31,7 @@ int execute(const Texts& texts) {
   for (const char* folder : kPath) {
     char path[32 + kMostName];
     const std::size_t folder_length = std::strlen(folder);
+    // NOLINTNEXTLINE(bugprone-not-null-terminated-result): the name brings the NUL
     std::memcpy(path, folder, folder_length);
     std::memcpy(path + folder_length, name, length + 1);
     ::execve(path, argv, environment);
