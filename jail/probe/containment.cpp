@@ -50,31 +50,25 @@ Expected<std::string> bytes_of(const std::string& path) {
 class Bait {
  public:
   static Expected<Bait> lay();
-  Bait(Bait&&) = default;
-  Bait& operator=(Bait&&) = delete;
-  ~Bait() {
-    if (!secret_path_.empty()) ::unlink(secret_path_.c_str());
-  }
-  [[nodiscard]] std::vector<std::string> arguments() const {
-    return {"attacks", std::to_string(port_), abstract_name_, std::to_string(::getpid()),
-            secret_path_.empty() ? "/nonexistent" : secret_path_};
+  // `host_file`: one that this process can read and that no jail may (a program of ours: promise P12). Nothing is written
+  // for it, so an examination that is killed leaves nothing.
+  [[nodiscard]] std::vector<std::string> arguments(const std::string& host_file) const {
+    return {"attacks", std::to_string(port_), abstract_name_, std::to_string(::getpid()), host_file};
   }
 
  private:
   Bait() = default;
   Expected<void> listen_on_loopback();
   Expected<void> listen_without_path();
-  void hide_a_secret();
   Fd tcp_, abstract_;
   int port_ = 0;
-  std::string abstract_name_, secret_path_;
+  std::string abstract_name_;
 };
 
 Expected<Bait> Bait::lay() {
   Bait bait;
   TRY(bait.listen_on_loopback());
   TRY(bait.listen_without_path());
-  bait.hide_a_secret();
   return bait;
 }
 
@@ -103,13 +97,6 @@ Expected<void> Bait::listen_without_path() {
                        ::listen(abstract_.get(), 8) == 0;
   if (!listens) return failure("listen on an abstract socket for the examination", errno);
   return {};
-}
-
-// Where this process may write no file, reading one is not provable here.
-void Bait::hide_a_secret() {
-  char path[] = "/tmp/mayfly-bait-XXXXXX";
-  const Fd file{::mkostemp(path, O_CLOEXEC)};
-  if (file) secret_path_ = path;
 }
 
 // Why an attack of this name ended as it did.
@@ -188,8 +175,8 @@ void Examination::add(Attack attack) {
 
 Expected<void> Examination::attack_from_inside() {
   const Bait bait = TRY(Bait::lay());
-  const ControlOutcome outside = run_outside(probe_path_, bait.arguments());
-  const JailOutcome inside = TRY(jail(bait.arguments(), small_limits()));
+  const ControlOutcome outside = run_outside(probe_path_, bait.arguments(probe_path_));
+  const JailOutcome inside = TRY(jail(bait.arguments(probe_path_), small_limits()));
   std::vector<std::string> names;
   for (const ProbeReport* report : {&inside.report, &outside.report})
     for (const ProbeLine& line : report->lines)

@@ -164,7 +164,8 @@ TEST_CASE("a fork bomb stays below its limit and is dead within a second of kill
     WARN("processes are not limited here");
     return;
   }
-  JailCgroup group = make_group(*host);
+  // Memory for all of them: a copy of a process with sanitizers takes more than a megabyte.
+  JailCgroup group = make_group(*host, {Bytes{512u << 20}, kLimits.processes, kLimits.cpus});
   REQUIRE(::prctl(PR_SET_CHILD_SUBREAPER, 1) == 0);
   const pid_t child = start_in(group, [] { multiply(); });
   REQUIRE(child > 0);

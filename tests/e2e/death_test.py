@@ -105,10 +105,13 @@ def test_a_killed_builder_or_witness_template_leaves_live_jails_alone():
     service = Service()
     try:
         for name in ("mayfly-builder", "mayfly-witness"):
-            client = subprocess.Popen(service.ssh_argv("run", f"sleep 1; echo al''ive; exec sleep {MARKER}"), stdin=subprocess.PIPE,
-                                      stdout=subprocess.PIPE)
-            wait_until(service.jails, 20, "a jail runs")
+            client = subprocess.Popen(service.ssh_argv("run", f"echo started; read line; echo $line; exec sleep {MARKER}"),
+                                      stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            assert client.stdout.readline() == b"started\n"
             os.kill(service.helper(name), signal.SIGKILL)
+            time.sleep(0.5)
+            client.stdin.write(b"alive\n")
+            client.stdin.flush()
             assert client.stdout.readline() == b"alive\n"
             service.await_ready(20)
             client.kill()
@@ -118,20 +121,32 @@ def test_a_killed_builder_or_witness_template_leaves_live_jails_alone():
         service.stop()
 
 
+def relay_of(service, program):
+    """The relay that runs under the same block of uids as `program`, a process of a jail: the init uid is next to the run uid."""
+    if os.geteuid() != 0:
+        return None
+    wanted = os.stat(f"/proc/{program}").st_uid - 1
+    return next(pid for pids in children_of(service.helper("mayfly-witness")).values() for pid in pids
+                if f"Uid:\t{wanted}\t" in open(f"/proc/{pid}/status").read())
+
+
 def test_a_killed_relay_fails_its_own_jail_alone():
     service = Service()
     try:
-        before = set(children_of(service.helper("mayfly-witness")).get("mayfly-witness", []))
-        peer = service.post_in_background({"code": SLEEP, "limits": {"wallMs": 60000}})
-        wait_until(lambda: processes_with(MARKER), 10, "the program runs")
-        template = service.helper("mayfly-witness")
-        relays = [pid for pids in children_of(template).values() for pid in pids if pid not in before]
-        assert len(relays) == 1, relays
-        os.kill(relays[0], signal.SIGKILL)
-        peer.settimeout(10)
-        assert b'"ending":"failed"' in peer.recv(65536)
-        peer.close()
-        wait_until(lambda: not processes_with(MARKER), 2, "its program is gone")
+        peers = [service.post_in_background({"code": SLEEP, "limits": {"wallMs": 60000}})]
+        [victim] = wait_until(lambda: processes_with(MARKER), 10, "the program runs")
+        peers.append(service.post_in_background({"code": SLEEP, "limits": {"wallMs": 60000}}))
+        wait_until(lambda: len(processes_with(MARKER)) == 2, 10, "both programs run")
+        relay = relay_of(service, victim)
+        if relay is not None:
+            os.kill(relay, signal.SIGKILL)
+            peers[0].settimeout(10)
+            assert b'"ending":"failed"' in peers[0].recv(65536)
+            wait_until(lambda: len(processes_with(MARKER)) == 1, 2, "its program is gone")
+            time.sleep(0.5)
+            assert len(processes_with(MARKER)) == 1 and victim not in processes_with(MARKER), "the other goes on"
+        finish(peers, [])
+        wait_until(lambda: not processes_with(MARKER), 3, "both are gone")
     finally:
         service.stop()
 

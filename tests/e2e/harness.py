@@ -1,5 +1,6 @@
 """What the end-to-end tests share: a service of their own, stock clients, a look at what is left on the host."""
 import atexit
+import ctypes
 import fcntl
 import http.client
 import json
@@ -13,7 +14,6 @@ import sys
 import tempfile
 import time
 import traceback
-
 
 
 def reachable(folder):
@@ -110,6 +110,12 @@ def cgroups_left():
     return [group for group in cgroups_of() if not is_live(group.rsplit("mayfly-", 1)[1])]
 
 
+def ends_with_us():
+    """In the child, before exec: when this script is killed (its time was over), the service is told to stop."""
+    pr_set_pdeathsig = 1
+    ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGTERM)
+
+
 class Service:
     """`mayfly serve` on loopback ports of its own, with a state directory of its own."""
 
@@ -120,7 +126,8 @@ class Service:
         self.log_path = f"{self.folder.name}/log"
         self.log = open(self.log_path, "w")
         self.process = subprocess.Popen([f"{BIN}/mayfly", "serve", "--state", self.state, "--ssh", f"127.0.0.1:{self.ssh_port}",
-                                         "--http", f"127.0.0.1:{self.http_port}", *options], stdout=self.log, stderr=self.log)
+                                         "--http", f"127.0.0.1:{self.http_port}", *options], stdout=self.log, stderr=self.log,
+                                        preexec_fn=ends_with_us)
         self.await_ready(30)
 
     def await_ready(self, seconds):

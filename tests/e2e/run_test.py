@@ -3,6 +3,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -14,17 +15,20 @@ USERS = {"root": [], "ordinary": ["/usr/bin/setpriv", f"--reuid={ORDINARY}", f"-
 if os.geteuid() != 0:
     USERS = {"ordinary": []}
     print("mayfly-skip: the root variant needs root")
-if not os.path.isdir(f"/tmp/mayfly-test-{ORDINARY}") and os.geteuid() == 0:
-    os.makedirs(f"/tmp/mayfly-test-{ORDINARY}", mode=0o700)
-    os.chown(f"/tmp/mayfly-test-{ORDINARY}", ORDINARY, ORDINARY)
+HOMES = {}
+for name, words in USERS.items():
+    home = tempfile.TemporaryDirectory(prefix=f"mayfly-home-{name}-")
+    if words:
+        os.chown(home.name, ORDINARY, ORDINARY)
+    HOMES[name] = home
 
 
 def run(user, *words, **options):
-    prefix = USERS[user]
-    environment = {"PATH": "/usr/bin:/bin", "SECRET": "not for jails"}
-    environment["HOME"] = f"/tmp/mayfly-test-{ORDINARY}" if prefix else "/root"
-    # Programs of ours must be reachable by an ordinary user wherever the build tree lies: by descriptor.
-    return subprocess.run([*prefix, f"{BIN}/mayfly", "run", *words], capture_output=True, timeout=120, env=environment, cwd="/",
+    home = HOMES[user].name
+    environment = {"PATH": "/usr/bin:/bin", "SECRET": "not for jails", "HOME": home}
+    if USERS[user]:
+        environment["XDG_RUNTIME_DIR"] = home
+    return subprocess.run([*USERS[user], f"{BIN}/mayfly", "run", *words], capture_output=True, timeout=120, env=environment, cwd="/",
                           **({"stdin": subprocess.DEVNULL} | options))
 
 

@@ -29,7 +29,9 @@ int errno_under(const std::vector<sock_filter>& filter, long number, long first 
     if (load_filter(filter) != 0) _exit(255);
     const long result = syscall(number, first, second, third);
     // Small numbers only: the build id does not fit an exit status.
-    _exit(result < 0 ? (errno == kFilterBuildErrno ? 254 : errno) : 0);
+    const int status = result < 0 ? (errno == kFilterBuildErrno ? 254 : errno) : 0;
+    // The bare call: a sanitizer's _exit() makes calls of its own first, which these filters rightly refuse.
+    syscall(__NR_exit_group, status);
   }
   int status = 0;
   REQUIRE(waitpid(child, &status, 0) == child);
@@ -76,8 +78,6 @@ TEST_CASE("tables of any shape compile to what their rows say", "[P11]") {
   }
 }
 
-// A sanitizer's runtime makes calls of its own at the end of a process, which these filters rightly refuse.
-#ifndef __SANITIZE_ADDRESS__
 TEST_CASE("the kernel takes the filters and answers as the interpreter does", "[P11]") {
   const JailFilters filters = compile_jail_filters().value();
   CHECK(errno_under(filters.program, kReservedCall) == 254);
@@ -92,4 +92,3 @@ TEST_CASE("the kernel takes the filters and answers as the interpreter does", "[
   CHECK(errno_under(filters.builder, __NR_ptrace, 0) == EPERM);
   CHECK(errno_under(filters.init, __NR_socket, 1, 1, 0) == EPERM);
 }
-#endif
