@@ -1,4 +1,6 @@
 // `limits` of the configuration: defaults and ceilings per door, under the same names as in a request.
+#include <cmath>
+
 #include "jail/cli/config.h"
 
 namespace mayfly {
@@ -33,7 +35,7 @@ Expected<void> read_column(ConfigReader in, Limits& limits) {
   TRY(read_bytes(in, "memoryBytes", kMinMemory.count, limits.memory));
   TRY(read_count(in, "processes", kMinProcesses, limits.processes));
   const double cpus = TRY(in.real("cpus", kMinCpus.count / 1000.0, 4096, limits.cpus.count / 1000.0));
-  limits.cpus = MilliCpus{static_cast<std::uint32_t>(cpus * 1000 + 0.5)};
+  limits.cpus = MilliCpus{static_cast<std::uint32_t>(std::lround(cpus * 1000))};
   TRY(read_bytes(in, "diskBytes", kMinDisk.count, limits.disk));
   TRY(read_count(in, "inodes", 64, limits.inodes));
   TRY(read_count(in, "openFiles", kMinOpenFiles, limits.open_files));

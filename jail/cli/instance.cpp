@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <memory>
+#include <sstream>
 #include <utility>
 
 #include "jail/cli/paths.h"
@@ -49,10 +50,12 @@ std::optional<std::pair<pid_t, std::string>> read_holder(const Fd& file) {
   std::array<char, 64> text{};
   const ssize_t count = ::pread(file.get(), text.data(), text.size() - 1, 0);
   if (count <= 0) return std::nullopt;
-  int pid = 0;
-  std::array<char, 16> instance{};
-  if (std::sscanf(text.data(), "%d %15[0-9a-f]", &pid, instance.data()) != 2 || pid <= 0) return std::nullopt;
-  return std::pair<pid_t, std::string>(pid, instance.data());
+  std::istringstream words(text.data());
+  pid_t pid = 0;
+  std::string instance;
+  if (!(words >> pid >> instance) || pid <= 0 || instance.find_first_not_of("0123456789abcdef") != std::string::npos)
+    return std::nullopt;
+  return std::pair<pid_t, std::string>(pid, instance);
 }
 
 }  // namespace

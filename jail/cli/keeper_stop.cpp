@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <memory>
+#include <sstream>
 
 #include "jail/cli/keeper.h"
 #include "jail/os/log.h"
@@ -25,10 +26,11 @@ pid_t parent_of(const char* pid) {
   std::string text;
   std::getline(file, text);
   const std::size_t end_of_name = text.rfind(')');
-  int parent = 0;
-  if (end_of_name == std::string::npos || std::sscanf(text.c_str() + end_of_name + 1, " %*c %d", &parent) != 1)
-    return 0;
-  return parent;
+  if (end_of_name == std::string::npos) return 0;
+  std::istringstream fields(text.substr(end_of_name + 1));
+  char state = 0;
+  pid_t parent = 0;
+  return fields >> state >> parent ? parent : 0;
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <sstream>
 
 #include "jail/os/fd.h"
 #include "jail/spec/limits.h"
@@ -43,17 +44,10 @@ bool holds_capabilities() {
 
 // user_namespaces(7): every line is "inside outside count".
 bool maps_our_uids(const char* map) {
-  const std::string text = read_proc(map);
-  std::size_t at = 0;
-  while (at < text.size()) {
-    unsigned long inside = 0, outside = 0, count = 0;
-    if (std::sscanf(text.c_str() + at, "%lu %lu %lu", &inside, &outside, &count) == 3 && inside <= kApiUid &&
-        inside + count > kUidBase + kSlotsPerInstance * kUidsPerSlot)
-      return true;
-    const std::size_t end = text.find('\n', at);
-    if (end == std::string::npos) break;
-    at = end + 1;
-  }
+  std::istringstream lines(read_proc(map));
+  unsigned long inside = 0, outside = 0, count = 0;
+  while (lines >> inside >> outside >> count)
+    if (inside <= kApiUid && inside + count > kUidBase + kSlotsPerInstance * kUidsPerSlot) return true;
   return false;
 }
 

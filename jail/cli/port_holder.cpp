@@ -3,10 +3,12 @@
 #include <unistd.h>
 
 #include <array>
-#include <cstdio>
+#include <charconv>
 #include <fstream>
 #include <memory>
 #include <set>
+#include <sstream>
+#include <string_view>
 
 #include "jail/cli/listeners.h"
 #include "jail/spec/escape.h"
@@ -24,12 +26,15 @@ void add_listening(const char* table, unsigned port, std::set<unsigned long>& in
   std::string line;
   std::getline(lines, line);  // headings
   while (std::getline(lines, line)) {
+    // sl local:port remote:port state tx:rx tr:when retransmits uid timeout inode
+    std::istringstream words(line);
+    std::string slot, local, remote, skipped;
     unsigned found = 0, state = 0;
     unsigned long inode = 0;
-    // sl local:port remote:port state tx:rx tr:when retransmits uid timeout inode
-    if (std::sscanf(line.c_str(), " %*d: %*[0-9A-Fa-f]:%x %*[0-9A-Fa-f]:%*x %x %*s %*s %*s %*s %*s %lu", &found, &state,
-                    &inode) == 3 &&
-        found == port && state == kListening)
+    words >> slot >> local >> remote >> std::hex >> state >> std::dec;
+    for (int i = 0; i < 5; ++i) words >> skipped;
+    if (!(words >> inode) || state != kListening) continue;
+    if (std::istringstream hex(local.substr(local.find(':') + 1)); hex >> std::hex >> found && found == port)
       inodes.insert(inode);
   }
 }
@@ -41,8 +46,12 @@ bool holds_one(const std::string& pid, const std::set<unsigned long>& inodes) {
   while (const dirent* entry = ::readdir(entries.get())) {
     std::array<char, 64> target{};
     if (::readlink((folder + "/" + entry->d_name).c_str(), target.data(), target.size() - 1) <= 0) continue;
+    constexpr std::string_view prefix = "socket:[";
     unsigned long inode = 0;
-    if (std::sscanf(target.data(), "socket:[%lu]", &inode) == 1 && inodes.contains(inode)) return true;
+    if (!std::string_view(target.data()).starts_with(prefix)) continue;
+    const char* number = target.data() + prefix.size();
+    if (std::from_chars(number, target.data() + target.size(), inode).ec == std::errc{} && inodes.contains(inode))
+      return true;
   }
   return false;
 }

@@ -49,7 +49,7 @@ int list_host_processes(const Targets&) {
   if (proc == nullptr) return errno;
   int count = 0;
   while (const dirent* entry = ::readdir(proc))
-    if (std::atoi(entry->d_name) > 0) ++count;
+    if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9') ++count;
   ::closedir(proc);
   return count > 3 ? 0 : ESRCH;
 }

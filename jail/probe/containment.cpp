@@ -50,8 +50,8 @@ Expected<std::string> bytes_of(const std::string& path) {
 class Bait {
  public:
   static Expected<Bait> lay();
-  // `host_file`: one that this process can read and that no jail may (a program of ours: promise P12). Nothing is written
-  // for it, so an examination that is killed leaves nothing.
+  // `host_file`: one that this process can read and that no jail may (a program of ours: promise P12). Nothing is
+  // written for it, so an examination that is killed leaves nothing.
   [[nodiscard]] std::vector<std::string> arguments(const std::string& host_file) const {
     return {"attacks", std::to_string(port_), abstract_name_, std::to_string(::getpid()), host_file};
   }

@@ -130,15 +130,17 @@ void sleep_for(unsigned seconds) {
   tell("sleep", "");
 }
 
+int number(const char* text) { return static_cast<int>(std::strtol(text, nullptr, 10)); }
+
 int run(int count, char** arguments) {
   const char* mode = count > 2 ? arguments[1] : "";
   const char* value = count > 2 ? arguments[2] : "";
   if (std::strcmp(mode, "attacks") == 0 && count == 6) {
-    try_all({std::atoi(arguments[2]), arguments[3], std::atoi(arguments[4]), arguments[5]});
+    try_all({number(arguments[2]), arguments[3], number(arguments[4]), arguments[5]});
   } else if (std::strcmp(mode, "memory") == 0) {
     eat_memory(std::strtoull(value, nullptr, 10));
   } else if (std::strcmp(mode, "processes") == 0) {
-    make_processes(std::atoi(value));
+    make_processes(number(value));
   } else if (std::strcmp(mode, "disk") == 0) {
     fill_disk(std::strtoull(value, nullptr, 10));
   } else if (std::strcmp(mode, "cpu") == 0) {

@@ -23,6 +23,7 @@ class JailId {
   [[nodiscard]] std::string text() const;
   [[nodiscard]] const std::array<std::uint8_t, 16>& bits() const { return bits_; }
 
+  // NOLINTNEXTLINE(modernize-use-nullptr): a false alarm of clang-tidy 14 about every defaulted <=>
   friend auto operator<=>(const JailId&, const JailId&) = default;
 
  private:

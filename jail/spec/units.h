@@ -13,12 +13,14 @@ using Microseconds = std::chrono::duration<std::int64_t, std::micro>;
 // A count of bytes.
 struct Bytes {
   std::uint64_t count = 0;
+  // NOLINTNEXTLINE(modernize-use-nullptr): a false alarm of clang-tidy 14 about every defaulted <=>
   friend constexpr auto operator<=>(const Bytes&, const Bytes&) = default;
 };
 
 // Processor share in thousandths: 1000 is one whole processor.
 struct MilliCpus {
   std::uint32_t count = 0;
+  // NOLINTNEXTLINE(modernize-use-nullptr): a false alarm of clang-tidy 14 about every defaulted <=>
   friend constexpr auto operator<=>(const MilliCpus&, const MilliCpus&) = default;
 };
 

@@ -1,5 +1,6 @@
 #include "jail/wire/result_json.h"
 
+#include <cmath>
 #include <cstring>
 #include <limits>
 
@@ -233,7 +234,8 @@ Expected<Limits> limits_from(const Json& object) {
   limits.cpu_time = ms(TRY(in.number("cpuMs", 0, kAny)));
   limits.memory.count = TRY(in.number("memoryBytes", 0, kAny));
   limits.processes = static_cast<std::uint32_t>(TRY(in.number("processes", 0, UINT32_MAX)));
-  limits.cpus.count = static_cast<std::uint32_t>(TRY(in.optional_real("cpus", 0, 1e6)).value_or(0) * 1000 + 0.5);
+  const double cpus = TRY(in.optional_real("cpus", 0, 1e6)).value_or(0);
+  limits.cpus.count = static_cast<std::uint32_t>(std::lround(cpus * 1000));
   limits.disk.count = TRY(in.number("diskBytes", 0, kAny));
   limits.inodes = static_cast<std::uint32_t>(TRY(in.number("inodes", 0, UINT32_MAX)));
   limits.open_files = static_cast<std::uint32_t>(TRY(in.number("openFiles", 0, UINT32_MAX)));
