@@ -66,11 +66,11 @@ Expected<void> read_door(ConfigReader in, LimitRange& range) {
   TRY(in.finish());
   if (defaults != nullptr) TRY(read_column(in.below(*defaults, "defaults"), range.defaults));
   if (ceilings != nullptr) TRY(read_column(in.below(*ceilings, "ceilings"), range.ceilings));
-  const char* const part = defaults != nullptr ? "defaults" : "ceilings";
+  const std::string part = defaults != nullptr ? "defaults." : "ceilings.";
   if (const char* key = over_ceiling(range.defaults, range.ceilings))
-    return in.wrong(std::string(part) + "." + key, "the default is over the ceiling; set both");
+    return in.wrong(part + key, "the default is over the ceiling; set both");
   if (range.defaults.disk.count > range.defaults.memory.count / 2)
-    return in.wrong(std::string(part) + ".diskBytes", "files are part of the memory: at most half of memoryBytes");
+    return in.wrong(part + "diskBytes", "files are part of the memory: at most half of memoryBytes");
   return {};
 }
 

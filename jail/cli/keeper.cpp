@@ -43,6 +43,7 @@ Expected<CorePrograms> find_core(const Programs& programs) {
 
 Expected<Keeper> Keeper::make(Orders orders, const Programs& programs) {
   const bool root = orders.privilege == Privilege::Root;
+  TRY(namespaces_not_ruled_out(NamespaceSwitches::read(), engine_user(orders.privilege)));
   TRY(make_directory(orders.paths.state, 0700));
   TRY(make_directory(orders.paths.runtime, root ? 0755 : 0700));
   TRY(make_directory(orders.paths.run, root ? 0755 : 0700));

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <iterator>
+#include <string_view>
 
 #include "jail/cli/command.h"
 #include "jail/spec/escape.h"
@@ -28,17 +30,19 @@ void describe(CLI::App& app) {
       "\"run\" and \"shell\" exit as the program does, 125 for a failure of mayfly itself.");
 }
 
-void add_commands(CLI::App& app, Command& command) {
-  add_serve(app, command);
-  add_status(app, command);
-  add_stop(app, command);
-  add_drain(app, command);
-  add_run(app, command);
-  add_shell(app, command);
-  add_ps(app, command);
-  add_kill(app, command);
-  add_doctor(app, command);
-  add_hostkey(app, command);
+constexpr struct {
+  std::string_view name;
+  void (*add)(CLI::App&, Command&);
+} kCommands[] = {{"serve", add_serve},   {"status", add_status},  {"stop", add_stop}, {"drain", add_drain},
+                 {"run", add_run},       {"shell", add_shell},    {"ps", add_ps},     {"kill", add_kill},
+                 {"doctor", add_doctor}, {"hostkey", add_hostkey}};
+
+// The one that is asked for: describing them all would be a good part of the time of `mayfly run -- true`. All, where
+// none is, for --help and for the mistakes.
+void add_commands(CLI::App& app, Command& command, std::string_view asked) {
+  const auto* const found = std::ranges::find(kCommands, asked, [](const auto& known) { return known.name; });
+  if (found != std::end(kCommands)) return found->add(app, command);
+  for (const auto& known : kCommands) known.add(app, command);
 }
 
 // Whether the mistake was made in a command whose exit status is otherwise the program's.
@@ -70,7 +74,7 @@ int run_command_line(std::vector<std::string> words) {
   if (command.words_were_given) command.words.assign(dashes + 1, words.end());
   words.erase(dashes, words.end());
   describe(app);
-  add_commands(app, command);
+  add_commands(app, command, words.empty() ? std::string_view() : std::string_view(words.front()));
   if (!words.empty() && !words.front().starts_with("-") && !is_command(app, words.front())) {
     print_error("read the command line: no command is called \"" + escape(words.front(), 40) + "\": see mayfly --help");
     return kUsageError;

@@ -76,9 +76,10 @@ Expected<std::string> absolute(std::string path) {
 
 }  // namespace
 
+// Asked by every part of a start, and does not change while we run.
 Privilege current_privilege() {
-  const bool root = ::geteuid() == 0 && holds_capabilities() && maps_our_uids("/proc/self/uid_map") &&
-                    maps_our_uids("/proc/self/gid_map");
+  static const bool root = ::geteuid() == 0 && holds_capabilities() && maps_our_uids("/proc/self/uid_map") &&
+                           maps_our_uids("/proc/self/gid_map");
   return root ? Privilege::Root : Privilege::Rootless;
 }
 

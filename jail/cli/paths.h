@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "jail/expected.h"
+#include "jail/os/namespace_switches.h"
 
 namespace mayfly {
 
@@ -17,6 +18,9 @@ namespace mayfly {
 // uid range cannot, and is treated like any other user.
 enum class Privilege : unsigned char { Root, Rootless };
 Privilege current_privilege();
+inline EngineUser engine_user(Privilege privilege) {
+  return privilege == Privilege::Root ? EngineUser::Root : EngineUser::Ordinary;
+}
 
 struct Paths {
   std::string state, run, runtime, config;

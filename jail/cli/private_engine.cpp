@@ -126,6 +126,7 @@ Policy policy_of_this_host() {
 
 Expected<PrivateEngine> PrivateEngine::start(const EngineOptions& options) {
   const Privilege privilege = options.privilege.value_or(current_privilege());
+  TRY(namespaces_not_ruled_out(NamespaceSwitches::read(), engine_user(privilege)));
   const std::string runtime = TRY(runtime_of(options, privilege));
   const Programs programs = options.programs.empty() ? TRY(Programs::find()) : Programs::in(options.programs);
   const CorePrograms core_programs = TRY(find_programs(options, programs));

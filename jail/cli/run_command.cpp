@@ -55,6 +55,14 @@ void drop_reason(std::string& text, const std::string& line) {
   if (text.ends_with(line + "\n")) text.resize(text.size() - line.size() - 1);
 }
 
+// No jail came in time: a switch of the kernel that may be why, which the engine, confined, cannot read.
+void print_likely_cause(const std::variant<Ended, Refused>& last) {
+  const auto* refused = std::get_if<Refused>(&last);
+  if (refused == nullptr || refused->kind != RefusalKind::WaitedTooLong) return;
+  if (const auto refusal = namespaces_refused(NamespaceSwitches::read(), engine_user(current_privilege())))
+    print(STDERR_FILENO, "mayfly: " + refusal->cause + "; to change that: " + refusal->fix + "\n");
+}
+
 int report(RunOutcome outcome, const Request& request, Streams streams) {
   const auto* ended = std::get_if<Ended>(&outcome.last);
   const Result result = ended != nullptr ? ended->result : result_of(std::get<Refused>(outcome.last), request);
@@ -64,6 +72,7 @@ int report(RunOutcome outcome, const Request& request, Streams streams) {
     print(STDOUT_FILENO, result_public(result, outcome.captured, "").dump(2) + "\n");
     return exit_status(result);
   }
+  print_likely_cause(outcome.last);
   if (outcome.quiet) {
     drop_reason(outcome.captured.err, line);
     print(STDERR_FILENO, outcome.captured.err);

@@ -14,7 +14,7 @@
 
 #include "jail/os/clock.h"
 #include "jail/probe/containment_run.h"
-#include "jail/probe/namespace_switches.h"
+#include "jail/os/namespace_switches.h"
 
 namespace mayfly {
 namespace {

@@ -187,9 +187,10 @@ void Jail::announce() {
   const Decision decision = final_decision(decision_, findings_, spec_.limits);
   const Result result = make_result(spec_, decision, controls_, findings_);
   advance(Event::Recorded);
+  // The result first: whoever waits for it is on its way while the relay closes the streams and ends.
+  around_.events.jail_result(*this, result, decision);
   const bool has_relay = relay_.is_open();
   if (has_relay) relay_.finish(wants_reason_line(result, spec_.origin) ? reason_line(result) : std::string());
-  around_.events.jail_result(*this, result, decision);
   await_release();
   if (!has_relay) leave();
 }

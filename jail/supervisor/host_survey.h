@@ -1,7 +1,7 @@
 // What this host can give a jail, before anything runs: for AskHost, `mayfly doctor` and GET /api/containment.
 // Each control that will be absent or weaker than it could be names the cause on this host and one command that fixes
 // it. What is said here is an expectation; the controls of a jail are measured (measure.h), and doctor compares them.
-// Owner: supervisor, at its start. A host on which no engine starts at all is jail/probe/namespace_switches.h's.
+// Owner: supervisor, at its start. A host on which no engine starts at all is jail/os/namespace_switches.h's.
 #pragma once
 
 #include <string>

@@ -48,6 +48,17 @@ def test_the_program_s_exit_code_is_ours(user):
         assert (done.returncode, done.stdout, done.stderr) == (code, b"", b""), (user, done)
 
 
+def test_a_host_without_user_namespaces_is_named_at_once_with_the_way_to_change_it():
+    # A user namespace of the test's own whose limit is 0: nothing of the host changes.
+    script = f"echo 0 > /proc/sys/user/max_user_namespaces; exec {BIN}/mayfly run -- true"
+    begin = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="mayfly-home-") as home:
+        done = subprocess.run(["/usr/bin/unshare", "--user", "--map-root-user", "sh", "-c", script], capture_output=True, timeout=60,
+                              env={"PATH": "/usr/bin:/bin", "HOME": home, "XDG_RUNTIME_DIR": home})
+    assert done.returncode == 125 and b"sudo sysctl -w user.max_user_namespaces=15000" in done.stderr, done
+    assert time.monotonic() - begin < 5, "it did not wait for a jail that cannot come"
+
+
 @each_user
 def test_a_signal_is_told_apart_from_a_code(user):
     done = run(user, "--", "sh", "-c", "kill -KILL $$")

@@ -68,7 +68,9 @@ Expected<void> copy_loader_cache(int etc) {
   return write_file(etc, "ld.so.cache", bytes);
 }
 
-bool is_wanted(std::string_view target) { return target.starts_with("/usr/") && !target.ends_with(".gz"); }
+// Most links are manual pages; their names tell before one is read.
+bool is_manual(std::string_view name) { return name.ends_with(".gz"); }
+bool is_wanted(std::string_view target) { return target.starts_with("/usr/") && !is_manual(target); }
 
 // Symlinks only, and only those into /usr; manual pages are left out.
 Expected<void> copy_alternatives(int etc) {
@@ -76,6 +78,7 @@ Expected<void> copy_alternatives(int etc) {
   const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir("/etc/alternatives"), ::closedir);
   if (!folder) return {};
   while (const dirent* entry = ::readdir(folder.get())) {
+    if (is_manual(entry->d_name)) continue;
     char target[PATH_MAX];
     const ssize_t length = ::readlinkat(::dirfd(folder.get()), entry->d_name, target, sizeof target - 1);
     if (length <= 0) continue;

@@ -5,6 +5,8 @@
 #include <optional>
 #include <string>
 
+#include "jail/expected.h"
+
 namespace mayfly {
 
 // Texts of the kernel; empty where a file does not exist. Tests hand in others.
@@ -23,5 +25,9 @@ enum class EngineUser : bool { Ordinary, Root };
 
 // Nothing when none of them is off; there may be other reasons.
 std::optional<NamespaceRefusal> namespaces_refused(const NamespaceSwitches& switches, EngineUser user);
+
+// For whoever starts an engine: fails, with cause and fix, where one of the switches leaves no way at all. AppArmor's is
+// not among these: a profile may lift it (etc/apparmor), so that only a failed attempt shows that it matters.
+Expected<void> namespaces_not_ruled_out(const NamespaceSwitches& switches, EngineUser user);
 
 }  // namespace mayfly

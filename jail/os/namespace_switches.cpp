@@ -1,4 +1,4 @@
-#include "jail/probe/namespace_switches.h"
+#include "jail/os/namespace_switches.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -40,6 +40,14 @@ std::optional<NamespaceRefusal> namespaces_refused(const NamespaceSwitches& swit
         "kernel.apparmor_restrict_unprivileged_userns is 1: AppArmor takes the rights of a new user namespace",
         "sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0"};
   return std::nullopt;
+}
+
+Expected<void> namespaces_not_ruled_out(const NamespaceSwitches& switches, EngineUser user) {
+  NamespaceSwitches certain = switches;
+  certain.apparmor_restricted.clear();
+  if (const auto refusal = namespaces_refused(certain, user))
+    return failure("build a jail on this host", 0, {}, refusal->cause + "; to change that: " + refusal->fix);
+  return {};
 }
 
 }  // namespace mayfly
