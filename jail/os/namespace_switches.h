@@ -26,8 +26,8 @@ enum class EngineUser : bool { Ordinary, Root };
 // Nothing when none of them is off; there may be other reasons.
 std::optional<NamespaceRefusal> namespaces_refused(const NamespaceSwitches& switches, EngineUser user);
 
-// For whoever starts an engine: fails, with cause and fix, where one of the switches leaves no way at all. AppArmor's is
-// not among these: a profile may lift it (etc/apparmor), so that only a failed attempt shows that it matters.
+// For whoever starts an engine: fails, with cause and fix, where one of the switches leaves no way at all. AppArmor's
+// is not among these: a profile may lift it (etc/apparmor), so that only a failed attempt shows that it matters.
 Expected<void> namespaces_not_ruled_out(const NamespaceSwitches& switches, EngineUser user);
 
 }  // namespace mayfly

@@ -13,8 +13,8 @@
 #include <cstdlib>
 
 #include "jail/os/clock.h"
-#include "jail/probe/containment_run.h"
 #include "jail/os/namespace_switches.h"
+#include "jail/probe/containment_run.h"
 
 namespace mayfly {
 namespace {

@@ -1,4 +1,4 @@
-"""kill -9 and SIGSTOP of our own processes: no program of a jail runs two seconds later, the next start is clean."""
+"""P09: kill -9 and SIGSTOP of our own processes: no program of a jail runs two seconds later, the next start is clean."""
 import os
 import signal
 import subprocess

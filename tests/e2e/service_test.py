@@ -25,7 +25,7 @@ def test_the_python_profile_takes_source_as_command_and_on_stdin():
     assert service.ssh("python", stdin=None, input=b"print(40+3)\n").stdout == b"43\n"
 
 
-def test_exit_codes_and_signals_are_told_apart():
+def test_exit_codes_and_signals_are_told_apart():  # P31
     for code in (0, 1, 7, 124, 125, 126, 127, 137, 255):
         done = service.ssh("run", f"exit {code}", check=False)
         assert (done.returncode, done.stderr) == (code, b""), (code, done)
@@ -38,7 +38,7 @@ def test_stderr_is_apart_from_stdout():
     assert (done.stdout, done.stderr) == (b"out\n", b"err\n")
 
 
-def test_stdin_is_binary_exact_and_half_closes():
+def test_stdin_is_binary_exact_and_half_closes():  # P32
     data = os.urandom(3_000_000)
     assert service.ssh("run", "sha256sum", stdin=None, input=data).stdout.split()[0].decode() == hashlib.sha256(data).hexdigest()
     assert service.ssh("run", "cat", stdin=None, input=data).stdout == data
@@ -141,7 +141,7 @@ def test_an_unknown_user_name_and_forwarding_are_refused():
     assert done.returncode == 255, done
 
 
-def test_a_vanished_ssh_client_ends_its_jail_within_two_seconds():
+def test_a_vanished_ssh_client_ends_its_jail_within_two_seconds():  # P08
     marker = "3141592"
     client = subprocess.Popen(service.ssh_argv("run", f"sleep {marker}"), stdin=subprocess.PIPE)
     wait_until(lambda: processes_with(marker), 10, "the program runs")
@@ -213,7 +213,7 @@ def test_bad_input_is_refused_with_field_and_range_and_starts_nothing():
     assert service.get("/healthz") == before and not service.jails()
 
 
-def test_a_vanished_http_client_ends_its_jail_within_two_seconds():
+def test_a_vanished_http_client_ends_its_jail_within_two_seconds():  # P08
     marker = "2718281"
     peer = service.post_in_background({"code": f"import os; os.execv('/usr/bin/sleep', ['sleep', '{marker}'])",
                                        "limits": {"wallMs": 60000}})
@@ -233,7 +233,7 @@ def test_a_required_control_that_is_missing_starts_nothing():
     assert service.post({"code": "print(1)", "require": present})[0] == 200
 
 
-def test_containment_is_examined_and_sound():
+def test_containment_is_examined_and_sound():  # P22
     status, answer = service.get("/api/containment")
     assert status == 200 and answer["problems"] == [], answer
     verdicts = {row["attack"]: row["verdict"] for row in answer["attacks"]}

@@ -23,7 +23,8 @@ TEST_CASE("the switches of distributions bind ordinary users only") {
   CHECK_FALSE(namespaces_refused({"95000", "0", "1"}, EngineUser::Root).has_value());
 }
 
-TEST_CASE("an engine does not start where a switch leaves no way, and is not kept from trying where a profile may help") {
+TEST_CASE(
+    "an engine does not start where a switch leaves no way, and is not kept from trying where a profile may help") {
   CHECK(namespaces_not_ruled_out({"0", "", ""}, EngineUser::Root).error().subject == "");
   CHECK(namespaces_not_ruled_out({"0", "", ""}, EngineUser::Root).error().why.find("sudo sysctl") != std::string::npos);
   CHECK_FALSE(namespaces_not_ruled_out({"95000", "0", ""}, EngineUser::Ordinary).has_value());

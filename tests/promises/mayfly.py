@@ -15,7 +15,7 @@ import tempfile
 import unittest
 
 BIN = os.environ.get("MAYFLY_BIN", "")
-PROGRAMS = ("mayfly", "mayfly-supervisor", "mayfly-builder", "mayfly-witness")
+PROGRAMS = ("mayfly", "mayfly-supervisor", "mayfly-builder", "mayfly-witness", "mayfly-probe")
 ORDINARY_UID = 61234  # nobody's on a Debian system
 PATIENCE = 60         # seconds; far more than any of these runs takes
 SKIPPED = 77

@@ -5,8 +5,9 @@
 
 Reads compile_commands.json. A source whose text, headers of ours and configuration are those of an earlier clean run is
 not looked at again (BUILD_FOLDER/tidy holds one empty file per clean run). Findings fail.
-Parsing is slow, so there is a time budget: the privileged parts come first, then the parsers of foreign bytes, and what
-the budget leaves out is named, and the next run goes on from there. With MAYFLY_LONG there is no budget, and tests are included.
+Parsing is slow (seven minutes for all, on two cores), so there is a time budget that a slow machine may meet: the privileged
+parts come first, then the parsers of foreign bytes, and what the budget leaves out is named, and the next run goes on from
+there. With MAYFLY_LONG there is no budget, and tests are included.
 """
 import argparse
 import concurrent.futures
