@@ -7,6 +7,7 @@
 #include "api/peer_checks.h"
 #include "api/request_body.h"
 #include "jail/os/log.h"
+#include "jail/os/peer.h"
 
 namespace mayfly::api {
 
@@ -219,11 +220,11 @@ asio::awaitable<Next> serve_one(Wire& wire, Service& service, std::chrono::secon
 asio::awaitable<void> serve_connection(asio::ip::tcp::socket socket, std::shared_ptr<Service> service) {
   ErrorCode error;
   socket.set_option(asio::ip::tcp::no_delay(true), error);
-  const auto remote = socket.remote_endpoint(error);
-  if (error) co_return;
+  const auto peer = peer_of(socket.native_handle());
+  if (!peer) co_return;
   Wire wire{Stream(std::move(socket)), beast::flat_buffer(kMaxBody + kMaxHeader), {}, {}};
-  wire.source = remote.address().to_string();
-  wire.peer = (remote.address().is_v6() ? "[" + wire.source + "]" : wire.source) + ":" + std::to_string(remote.port());
+  wire.source = peer->source;
+  wire.peer = peer->text;
   std::chrono::seconds patience = kHeaderTime;
   for (;;) {
     const Next next = co_await serve_one(wire, *service, patience);

@@ -46,7 +46,7 @@ std::optional<Problem> judge_host(const Header& header, const std::vector<std::s
     return Problem{421,
                    "foreign-host",
                    "This service does not answer for that host",
-                   "add the name to the configuration if it is yours",
+                   "use localhost, or the address that it listens on",
                    "Host",
                    0};
   return std::nullopt;

@@ -2,6 +2,7 @@
 
 #include "api/connection.h"
 #include "jail/os/log.h"
+#include "jail/os/peer.h"
 
 namespace mayfly::api {
 
@@ -29,9 +30,9 @@ void leave(const std::shared_ptr<Count>& count, const std::string& source) {
 
 void take(asio::ip::tcp::socket socket, const std::shared_ptr<Service>& service, const std::shared_ptr<Count>& count) {
   ErrorCode error;
-  const auto remote = socket.remote_endpoint(error);
-  if (error) return;
-  const std::string source = remote.address().to_string();
+  const auto peer = peer_of(socket.native_handle());
+  if (!peer) return;  // gone already
+  const std::string source = peer->source;
   if (count->total >= kMaxConnections || count->by_source[source] >= kMaxPerSource) {
     log_line(Severity::Warning, "api.too_many_connections", {{"source", source}});
     socket.write_some(asio::buffer(kTooMany), error);

@@ -9,7 +9,7 @@ boost::asio::awaitable<Reply> run_route(Service& service, Call& call) {
   auto order = read_run_body(call.body, call.peer, call.source);
   if (!order) co_return bad_field(order.error());
   const std::string language = order->request.language;
-  call.body.clear();
+  std::string().swap(call.body);  // clear() would keep its memory for as long as the jail lives
   const std::string version = co_await service.versions.of(language);
   auto run = Run::start(service.link, std::move(*order));
   if (!run) co_return engine_gone();

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "jail/os/memfd.h"
@@ -60,7 +61,7 @@ Json ssh_config(const Settings& settings, const std::string& lease_path) {
 Json api_config(const TcpAddress& bound, const std::string& lease_path) {
   Json hosts = {"localhost", "127.0.0.1", "[::1]"};
   const std::string host = bound.text.substr(0, bound.text.rfind(':'));
-  if (!bound.is_loopback) hosts.push_back(host);
+  if (std::find(hosts.begin(), hosts.end(), host) == hosts.end()) hosts.push_back(host);
   return {{"lease", lease_path}, {"hosts", std::move(hosts)}};
 }
 

@@ -1,8 +1,10 @@
 // The `mayfly` command. Subcommands are one file each (design section 9).
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <iterator>
 #include <string_view>
 
@@ -66,6 +68,13 @@ bool is_command(const CLI::App& app, const std::string& word) {
   return !commands.empty();
 }
 
+// A closed one would be given to the first file that we open, a lock for example, and be written to as if it were
+// output.
+void hold_standard_descriptors() {
+  for (int fd = 0; fd <= STDERR_FILENO; ++fd)
+    if (::fcntl(fd, F_GETFD) < 0 && ::open("/dev/null", O_RDWR) < 0) std::abort();
+}
+
 int run_command_line(std::vector<std::string> words) {
   CLI::App app("Every session and every run gets a brand-new jail, and the jail is gone afterwards.", "mayfly");
   Command command;
@@ -87,7 +96,7 @@ int run_command_line(std::vector<std::string> words) {
     print_error(std::string("read the command line: ") + error.what() + ": " + advice(app));
     return usage_status(app);
   }
-  if (command.words_were_given && !app.got_subcommand("run")) {
+  if (command.words_were_given && app.get_subcommands().front()->get_name() != "run") {
     print_error("read the command line: only \"mayfly run\" takes a command after --: see mayfly --help");
     return usage_status(app);
   }
@@ -101,4 +110,7 @@ int run_command_line(std::vector<std::string> words) {
 
 }  // namespace mayfly
 
-int main(int argc, char** argv) { return mayfly::run_command_line(std::vector<std::string>(argv + 1, argv + argc)); }
+int main(int argc, char** argv) {
+  mayfly::hold_standard_descriptors();
+  return mayfly::run_command_line(std::vector<std::string>(argv + 1, argv + argc));
+}

@@ -61,7 +61,13 @@ Expected<std::vector<JailRow>> MonitorClient::jails() {
 }
 
 Expected<MonitorClient> connect_to_service(const std::string& state) {
-  return MonitorClient::connect(TRY(find_paths(current_privilege(), state)));
+  const Privilege privilege = current_privilege();
+  const Paths own = TRY(find_paths(privilege, state));
+  auto client = MonitorClient::connect(own);
+  if (client || privilege == Privilege::Root || own.state_was_named) return client;
+  // An ordinary user without a service may be a member of mayfly-watch or mayfly-ops: root's has a place of its own.
+  auto of_root = MonitorClient::connect(TRY(find_paths(Privilege::Root, {})));
+  return of_root ? std::move(of_root) : std::move(client);
 }
 
 }  // namespace mayfly

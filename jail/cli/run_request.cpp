@@ -6,10 +6,13 @@
 #include <array>
 #include <cerrno>
 #include <cstdlib>
+#include <utility>
 
 #include "jail/cli/terminal_mode.h"
 #include "jail/cli/units_text.h"
 #include "jail/spec/escape.h"
+#include "jail/spec/limits.h"
+#include "jail/spec/resolve.h"
 
 namespace mayfly {
 
@@ -78,6 +81,18 @@ std::string language_of_code(const RunOptions& options, const Policy& policy) {
   return "python";
 }
 
+// Longer ones would not fit a message to the supervisor, whose own words name fields, not options.
+Expected<void> judge_lengths(const RunOptions& options) {
+  constexpr std::size_t most = 64;
+  for (const auto& [option, value] :
+       {std::pair("--profile", &options.profile), std::pair("--language", &options.language)})
+    if (value->size() > most) return refuse(option, "at most 64 bytes");
+  if (options.words.size() > kMaxArguments)
+    return refuse(
+        "--", "allowed 1.." + std::to_string(kMaxArguments) + " words, got " + std::to_string(options.words.size()));
+  return {};
+}
+
 Expected<void> add_work(RunRequest& run, const RunOptions& options, const Policy& policy) {
   const bool has_code = options.code_given || !options.file.empty();
   if (options.code_given && !options.file.empty()) return refuse("--file", "--code and --file exclude each other");
@@ -103,6 +118,7 @@ Expected<Streams> choose_streams(const RunOptions& options) {
 }  // namespace
 
 Expected<RunRequest> make_run_request(const RunOptions& options, const Policy& policy) {
+  TRY(judge_lengths(options));
   RunRequest run;
   run.request.origin = OriginKind::Cli;
   run.request.principal = "uid " + std::to_string(::getuid());
@@ -114,7 +130,8 @@ Expected<RunRequest> make_run_request(const RunOptions& options, const Policy& p
   run.streams = TRY(choose_streams(options));
   if (run.streams == Streams::Terminal) {
     const char* term = std::getenv("TERM");
-    run.request.terminal = TerminalRequest{terminal_size(STDIN_FILENO), term == nullptr ? "dumb" : term};
+    run.request.terminal =
+        TerminalRequest{terminal_size(STDIN_FILENO), term != nullptr && is_terminfo_name(term) ? term : "dumb"};
   }
   TRY(add_work(run, options, policy));
   return run;

@@ -130,6 +130,7 @@ class Examination {
   Expected<void> meet_clock(const char* name, const char* seconds, const LimitRequest& limits, Ending expected);
   Expected<JailOutcome> jail(const std::vector<std::string>& arguments, const LimitRequest& limits);
   void add(Attack attack);
+  bool is_ruled_out();
   void compare_with_expected();
 
   SupervisorClient& client_;
@@ -238,6 +239,20 @@ Expected<void> Examination::meet_limits() {
   return meet_clock("sleep", "1", little_time, Ending::TimeLimit);
 }
 
+// Where this host lacks a required control no jail starts, and so none can be attacked: the controls stay unmeasured.
+bool Examination::is_ruled_out() {
+  Controls possible;
+  for (const HostControl& control : found_.host.controls) possible.set(control.control, control.expected);
+  const auto missing = possible.first_missing(found_.host.required);
+  if (!missing) return false;
+  for (const HostControl& control : found_.host.controls)
+    if (control.control == *missing)
+      found_.problems.push_back("the required control " + std::string(name(*missing)) +
+                                " is absent on this host, so that no jail starts: " + control.cause +
+                                "; to change that: " + control.fix);
+  return true;
+}
+
 void Examination::compare_with_expected() {
   for (const HostControl& expected : found_.host.controls)
     if (found_.controls.at(expected.control) != expected.expected)
@@ -260,6 +275,7 @@ Failure explained(const Failure& silence) {
 Expected<Containment> Examination::run() {
   if (namespaces_refused(NamespaceSwitches::read(), EngineUser::Root)) return tl::make_unexpected(explained({}));
   if (const Expected<void> answered = ask_host(); !answered) return tl::make_unexpected(explained(answered.error()));
+  if (is_ruled_out()) return std::move(found_);
   TRY(attack_from_inside());
   TRY(meet_limits());
   compare_with_expected();

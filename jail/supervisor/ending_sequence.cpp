@@ -177,7 +177,7 @@ void Jail::close() {
   if (stage_ == Stage::Done) return;
   stage_ = Stage::Done;
   gate_.reset();
-  pidfd_.reset();
+  if (pid1_dead_) pidfd_.reset();  // kept for one that is stuck: its uids are in use for as long as it lives
   peer_ = PeerFds();
   findings_.metrics.closed = monotonic_now() - decided_;
   if (advance(Event::Closed)) announce();
@@ -199,7 +199,7 @@ void Jail::await_release() {
   if (!plan_sent_ || released_told_) return release();
   stage_timer_.set(kReleaseLimit, [this] {
     // The builder that could have told is dead: nobody knows, and this long is enough for what is not stuck.
-    if (builder_lost_ && (pid1_dead_ || !pidfd_)) return release();
+    if (builder_lost_ && (pid1_dead_ || !had_pid1_)) return release();
     around_.events.jail_leaked(*this);
   });
 }

@@ -142,13 +142,15 @@ void Jail::builder_says(const BuilderReply& reply, Fd pidfd) {
   if (build_answered_) return;  // a second answer is worth nothing
   build_answered_ = true;
   if (reply.says == BuilderSays::Cloned) return cloned(reply, std::move(pidfd));
-  released_told_ = true;  // nothing of it is left
+  released_told_ = true;                            // nothing of it is left
+  if (phase_ == Phase::Recorded) return release();  // an answer that came too late for its jail
   end(failed_at(step_of(reply.step), reply.error));
   if (stage_ == Stage::AwaitBuilder) after_death();
 }
 
 void Jail::cloned(const BuilderReply& reply, Fd pidfd) {
   pid1_ = reply.pid;
+  had_pid1_ = true;
   if (reply.network_made_ahead != 0)
     findings_.metrics.made_ahead.insert(findings_.metrics.made_ahead.begin(), "network");
   constexpr std::array outside{Step::JoinNetwork, Step::CopyTrees, Step::Clone, Step::MapIds};
@@ -170,6 +172,7 @@ void Jail::cloned(const BuilderReply& reply, Fd pidfd) {
 
 void Jail::builder_gone() {
   builder_lost_ = true;
+  if (phase_ == Phase::Recorded) return await_release();  // nobody will tell any more
   if (!plan_sent_ || build_answered_ || phase_ >= Phase::Closed) return;
   end(failed_at(Step::Clone, 0, "the builder died while it built this jail"));
   if (stage_ != Stage::AwaitBuilder) return;
@@ -209,6 +212,7 @@ void Jail::gate_says(const GateMessage& message, pid_t sender) {
     case GateSays::Ended:
       // The program's process has no gate any more once it runs; what it starts never had one.
       if (sender != pid1_) return;
+      if (message.cpu_us > INT64_MAX) return end(failed_at(Step::None, EBADMSG));
       findings_.disk_full = message.disk_full != 0;
       findings_.inodes_used = message.inodes_full != 0;
       if (!findings_.metrics.cpu.value)

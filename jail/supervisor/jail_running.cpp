@@ -18,6 +18,7 @@ void Jail::open_gate() {
   findings_.metrics.build = opened_ - admitted_;
   const bool greets = spec_.terminal == Terminal::Wanted;
   if (greets) around_.events.jail_running(*this);
+  if (phase_ != Phase::Running) return;  // its front end was gone: the jail has been ended meanwhile
   GateCommand command;
   command.order = GateOrder::Open;
   if (const Expected<void> sent = send_message(gate_.get(), bytes_of(command), {}); !sent)
@@ -38,7 +39,10 @@ void Jail::start_clocks() {
 // process stands alone.
 void Jail::check_cpu() {
   const GroupUsage usage = group_.usage();
-  if (!usage.cpu.value) return;
+  if (!usage.cpu.value) {  // a read that fails now may succeed later: the limit must not be forgotten
+    if (group_.kind() != CgroupKind::None) cpu_timer_.set(kCpuCheckRetry, [this] { check_cpu(); });
+    return;
+  }
   const Microseconds left = spec_.limits.cpu_time - *usage.cpu.value;
   if (left <= Microseconds{0}) return end(ended_as(Ending::CpuLimit));
   const std::int64_t processors = std::max<std::int64_t>(1, (spec_.limits.cpus.count + 999) / 1000);
@@ -62,7 +66,8 @@ void Jail::relay_says(const RelayReport& report) {
     case RelaySays::Drained:
       return drained(report);
     case RelaySays::Delivered:
-      return leave();
+      if (phase_ >= Phase::Recorded) return leave();
+      return end(failed_at(Step::MakeStreams, EBADMSG, "the relay of its output ended before its time"));
     case RelaySays::Broken:
       log_line(Severity::Error, "relay.broken",
                {{"jail", spec_.id.text()},

@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -12,6 +13,8 @@
 namespace mayfly {
 
 namespace {
+
+constexpr int kMaxErrno = 4095;  // MAX_ERRNO of the kernel, and of jail/wire/result_json.cpp
 
 // SHA-256 of no bytes, for runs whose program never wrote any (FIPS 180-4).
 constexpr std::array<std::uint8_t, 32> kEmptySha256 = {0xe3, 0xb0, 0xc4, 0x42, 0x98, 0xfc, 0x1c, 0x14, 0x9a, 0xfb, 0xf4,
@@ -77,7 +80,8 @@ StreamTotals totals_of(const RelayTotals& counted, bool known) {
   StreamTotals totals;
   totals.sha256 = kEmptySha256;
   if (!known) return totals;
-  totals.bytes = counted.bytes;
+  totals.bytes =
+      std::min<std::uint64_t>(counted.bytes, INT64_MAX);  // a relay is not believed more than messages can hold
   totals.sha256 = counted.sha256;
   totals.truncated = counted.truncated != 0;
   if (totals.truncated) {
@@ -150,8 +154,10 @@ Decision refused_without(Control missing) {
       {RefusalKind::ControlMissing, word, "control \"" + word + "\" is required and absent on this host", 0});
 }
 
+// `error` may come from a jail's own pid 1 or from its relay, and goes into messages that front ends judge strictly.
 Decision failed_at(Step step, int error, std::string text) {
-  return Decision{Ending::Failed, std::move(text), step, error, std::nullopt, std::nullopt};
+  const bool is_errno = error >= 0 && error <= kMaxErrno;
+  return Decision{Ending::Failed, std::move(text), step, is_errno ? error : EPROTO, std::nullopt, std::nullopt};
 }
 
 // The failure's own text names files and processes of the host: it goes to the log, not to the peer.

@@ -13,6 +13,8 @@ namespace mayfly {
 
 namespace {
 
+constexpr std::size_t kMostOperators = 64;  // connections at once
+
 constexpr Milliseconds kAcceptRest = 100_ms;  // without a free descriptor nobody can be let in
 
 std::uint64_t unix_ms() {
@@ -105,6 +107,11 @@ void Supervisor::accept_operators() {
     const std::optional<Role> role =
         peer ? operator_role(*accepted, *peer, ::geteuid(), host_.operators) : std::nullopt;
     if (!role) continue;
+    // Without a bound whoever may watch could take every descriptor that we have, and with them the builder's answers.
+    if (operators_.size() >= kMostOperators) {
+      log_line(Severity::Warning, "monitor.full", {{"connections", std::to_string(operators_.size())}});
+      continue;
+    }
     OperatorEvents& events = *this;
     auto made = std::make_unique<Operator>(loop_, events, next_connection_++, *role);
     if (made->adopt(std::move(*accepted))) operators_.emplace(made->id(), std::move(made));

@@ -5,6 +5,7 @@
 
 namespace mayfly {
 
+inline constexpr Milliseconds kCpuCheckRetry = 1000_ms;  // after a read that failed
 inline constexpr Milliseconds kCpuCheckLeast = 20_ms;    // a check costs a read; finer would not be noticed
 inline constexpr Milliseconds kDrainedGrace = 500_ms;    // on top of kDrainLimit, for a relay that is not scheduled
 inline constexpr Milliseconds kDeathLimit = 5_s;         // a process in D state holds its jail; others go on

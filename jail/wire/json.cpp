@@ -7,6 +7,9 @@ namespace mayfly {
 
 namespace {
 
+// Of one object. A Json object compares each new key with every earlier one, so that a peer's million would take hours.
+constexpr std::size_t kMostKeys = 1024;
+
 // Depth is judged on the text, before any tree exists.
 bool is_deeper_than(std::string_view text, std::size_t most) {
   std::size_t depth = 0;
@@ -37,17 +40,23 @@ Expected<Json> parse_json(std::string_view text, std::size_t most_depth) {
     return failure("read JSON", 0, "", "nested deeper than " + std::to_string(most_depth) + " levels");
   std::vector<std::set<std::string>> keys;
   std::optional<std::string> twice;
+  bool too_many = false;
   const auto watch = [&](int, Json::parse_event_t event, Json& value) {
     if (event == Json::parse_event_t::object_start) keys.emplace_back();
     if (event == Json::parse_event_t::object_end && !keys.empty()) keys.pop_back();
-    if (event == Json::parse_event_t::key && !keys.empty() && !twice) {
-      const auto& key = value.get_ref<const std::string&>();
-      if (!keys.back().insert(key).second) twice = key;
-    }
-    return true;
+    if (event != Json::parse_event_t::key || keys.empty()) return true;
+    // What is refused here does not enter the tree; the text is read to its end all the same.
+    too_many |= keys.back().size() >= kMostKeys;
+    if (too_many || twice) return false;
+    const auto& key = value.get_ref<const std::string&>();
+    if (keys.back().insert(key).second) return true;
+    twice = key;
+    return false;
   };
   try {
     Json tree = Json::parse(text, watch, true, false);
+    if (too_many)
+      return failure("read JSON", 0, "", "an object has more than " + std::to_string(kMostKeys) + " fields");
     if (twice) return failure("read JSON", 0, escape(*twice, 60), "the key is there twice");
     return tree;
   } catch (const Json::exception& error) {

@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "sshd/peer.h"
+#include "jail/os/peer.h"
 #include "sshd/session/channel.h"
 #include "sshd/session/deadlines.h"
 #include "sshd/session/server_callbacks.h"

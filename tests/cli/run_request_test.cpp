@@ -98,3 +98,13 @@ TEST_CASE("with --json output is kept within the API's default") {
   CHECK(made->streams == Streams::Captured);
   CHECK(made->request.limits.output_bytes == 1ull << 20);
 }
+
+TEST_CASE("what would not fit a message is refused by its option") {
+  RunOptions options = with_command();
+  options.words.assign(257, "x");
+  CHECK(refusal(options).find("--: allowed 1..256 words, got 257") != std::string::npos);
+  options.words.resize(256);
+  CHECK(refusal(options) == "accepted");
+  options.profile.assign(65, 'p');
+  CHECK(refusal(options).find("--profile") != std::string::npos);
+}

@@ -78,6 +78,23 @@ def test_stdin_stdout_and_stderr_pass_through(user):
     assert (done.stdout, done.stderr, done.returncode) == (b"\x00\xffin", b"err\n", 0), (user, done)
 
 
+def test_a_closed_standard_output_is_nobody_s_file():
+    # Without care the first file that is opened would become descriptor 1: the lock of the instance.
+    command = f"exec {BIN}/mayfly run -- sh -c 'echo written; sleep 1' >&- 2>&- <&-"
+    process = subprocess.Popen(["/bin/sh", "-c", command], env={"PATH": "/usr/bin:/bin", "HOME": "/root"})
+    seen = set()
+    while process.poll() is None:
+        for folder in ("/run/mayfly/instances", f"/tmp/mayfly-{os.geteuid()}/instances"):
+            for name in os.listdir(folder) if os.path.isdir(folder) else []:
+                try:
+                    with open(f"{folder}/{name}") as lock:
+                        seen.add(lock.read())
+                except OSError:
+                    continue
+        time.sleep(0.02)
+    assert process.returncode == 0 and seen and not any("written" in text for text in seen), (process.returncode, seen)
+
+
 @each_user
 def test_the_wall_limit_ends_it_in_about_its_time(user):
     begin = time.monotonic()

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """P22: `mayfly doctor` is true before the first run: what it says is what a run beside it then meets."""
 import json
+import os
 
 from mayfly import Promise, main
 
@@ -55,6 +56,21 @@ class DoctorIsRight(Promise):
                 self.assertEqual(told["value"], found["controls"][name])
                 missing = told["value"] in ABSENT or told["value"] == "rlimit" or told["value"] != best.get(name, told["value"])
                 self.assertEqual(bool(told["cause"] and told["fix"]), missing, f"{name}: {told}")
+
+    def test_a_required_control_that_is_absent_is_named_with_its_fix_and_no_jail_is_tried(self):
+        controls = self.examine(self.user)["controls"]
+        absent = [name for name in ("memory", "cpu") if controls[name] in ABSENT]
+        for name in absent:
+            config = os.path.join(self.user.environment["HOME"], "strict.jsonc")
+            with open(config, "w", encoding="utf-8") as text:
+                json.dump({"require": [name]}, text)
+            os.chmod(config, 0o644)
+            done = self.user.call(["doctor", "--json", "--config", config])
+            found = json.loads(done.stdout)
+            self.assertEqual((done.returncode, found["sound"], found["attacks"]), (1, False, []), done)
+            self.assertIn(f"the required control {name} is absent", found["problems"][0])
+            self.assertIn(found["expected"][name]["fix"], found["problems"][0])
+            self.assertEqual(set(found["controls"].values()), {"absent"}, "nothing was measured")
 
 
 main()

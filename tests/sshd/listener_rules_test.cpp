@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "sshd/config.h"
-#include "sshd/peer.h"
+#include "jail/os/peer.h"
 #include "sshd/source_limits.h"
 
 using namespace mayfly;

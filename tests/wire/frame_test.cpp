@@ -96,4 +96,18 @@ TEST_CASE("only a memory file that can never change is taken") {
   CHECK_FALSE(sealed_size(Fd(::dup(0)), 100));
 }
 
+TEST_CASE("an object of very many fields is refused without comparing each with each", "[P51]") {
+  std::string text = "{";
+  for (int i = 0; i < 300'000; ++i) text += "\"" + std::to_string(i) + "\":0,";
+  text.back() = '}';
+  const auto many = parse_json(text, 4);
+  REQUIRE_FALSE(many);
+  CHECK(many.error().why == "an object has more than 1024 fields");
+  std::string twice = "{\"a\":0";
+  for (int i = 0; i < 300'000; ++i) twice += ",\"a\":1";
+  const auto repeated = parse_json(twice + "}", 4);
+  REQUIRE_FALSE(repeated);
+  CHECK(repeated.error().subject == "a");
+}
+
 }  // namespace mayfly

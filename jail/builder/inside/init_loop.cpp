@@ -38,7 +38,8 @@ class Watch {
           ::poll(waited, 3, is_narrow_ ? milliseconds_left() : static_cast<int>(kBeforeNarrowing.count()));
       if (ready < 0 && errno != EINTR) ::_exit(1);
       if (!is_narrow_ && monotonic_now() >= narrow_at_) narrow();
-      if (ready <= 0 && milliseconds_left() == 0) ::_exit(1);  // over the wall limit, and nobody has ended us
+      // Over the wall limit, and nobody has ended us. Asked in every turn: the program may keep us busy with signals.
+      if (milliseconds_left() == 0) ::_exit(1);
       if (ready <= 0) continue;
       if (waited[0].revents != 0) ::_exit(1);  // no jail outlives its supervisor
       if (waited[2].revents != 0) reap();

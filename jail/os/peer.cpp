@@ -1,4 +1,4 @@
-#include "sshd/peer.h"
+#include "jail/os/peer.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
