@@ -7,8 +7,8 @@
 #include <unordered_map>
 
 #include "jail/os/event_loop.h"
-#include "sshd/config.h"
 #include "jail/os/peer.h"
+#include "sshd/config.h"
 #include "sshd/session_process.h"
 #include "sshd/source_limits.h"
 

@@ -4,8 +4,8 @@
 #include <catch2/catch.hpp>
 #include <cstring>
 
-#include "sshd/config.h"
 #include "jail/os/peer.h"
+#include "sshd/config.h"
 #include "sshd/source_limits.h"
 
 using namespace mayfly;
