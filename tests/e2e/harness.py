@@ -161,7 +161,8 @@ class Service:
         answer = self.mayfly("ps", "--json", "--state", self.state)
         assert answer.returncode == 0, answer.stderr
         rows = json.loads(answer.stdout)
-        return rows["jails"] if isinstance(rows, dict) else rows
+        rows = rows["jails"] if isinstance(rows, dict) else rows
+        return [row for row in rows if row["origin"] != "cli"]  # without those that the service examines after its start
 
     def ssh_argv(self, user, *words):
         return [*SSH, "-p", str(self.ssh_port), f"{user}@127.0.0.1", *words]
