@@ -144,5 +144,6 @@ int probe_cgroup_files(int argc, char** argv) {
   say("release_agent", open("/sys/fs/cgroup/memory/release_agent", O_WRONLY));
   say("procs", open("/sys/fs/cgroup/cgroup.procs", O_WRONLY));
   say("mkdir", mkdir("/sys/fs/cgroup/mayfly-probe", 0700));
+  rmdir("/sys/fs/cgroup/mayfly-probe");  // where it works, outside, it is not left there
   return 0;
 }
