@@ -60,7 +60,7 @@ void print_likely_cause(const std::variant<Ended, Refused>& last) {
   const auto* refused = std::get_if<Refused>(&last);
   if (refused == nullptr || refused->kind != RefusalKind::WaitedTooLong) return;
   if (const auto refusal = namespaces_refused(NamespaceSwitches::read(), engine_user(current_privilege())))
-    print(STDERR_FILENO, "mayfly: " + refusal->cause + "; to change that: " + refusal->fix + "\n");
+    print(STDERR_FILENO, "mayfly: " + refusal->text() + "\n");
 }
 
 int report(RunOutcome outcome, const Request& request, Streams streams) {

@@ -46,7 +46,7 @@ Expected<void> namespaces_not_ruled_out(const NamespaceSwitches& switches, Engin
   NamespaceSwitches certain = switches;
   certain.apparmor_restricted.clear();
   if (const auto refusal = namespaces_refused(certain, user))
-    return failure("build a jail on this host", 0, {}, refusal->cause + "; to change that: " + refusal->fix);
+    return failure("build a jail on this host", 0, {}, refusal->text());
   return {};
 }
 

@@ -19,6 +19,7 @@ struct NamespaceSwitches {
 
 struct NamespaceRefusal {
   std::string cause, fix;  // fix: one command
+  [[nodiscard]] std::string text() const { return cause + "; to change that: " + fix; }
 };
 
 enum class EngineUser : bool { Ordinary, Root };

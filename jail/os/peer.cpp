@@ -53,20 +53,19 @@ Expected<Peer> describe(const sockaddr_storage& address) {
   return failure("describe peer", EAFNOSUPPORT);
 }
 
-Expected<Peer> peer_of(int socket) {
+namespace {
+
+Expected<Peer> end_of(int socket, int (*ask)(int, sockaddr*, socklen_t*), const char* doing) {
   sockaddr_storage address{};
   socklen_t length = sizeof address;
-  if (::getpeername(socket, reinterpret_cast<sockaddr*>(&address), &length) != 0)
-    return failure("ask for peer address", errno);
+  if (ask(socket, reinterpret_cast<sockaddr*>(&address), &length) != 0) return failure(doing, errno);
   return describe(address);
 }
 
-Expected<Peer> bound_to(int socket) {
-  sockaddr_storage address{};
-  socklen_t length = sizeof address;
-  if (::getsockname(socket, reinterpret_cast<sockaddr*>(&address), &length) != 0)
-    return failure("ask for own address", errno);
-  return describe(address);
-}
+}  // namespace
+
+Expected<Peer> peer_of(int socket) { return end_of(socket, ::getpeername, "ask for peer address"); }
+
+Expected<Peer> bound_to(int socket) { return end_of(socket, ::getsockname, "ask for own address"); }
 
 }  // namespace mayfly

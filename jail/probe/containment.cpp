@@ -268,12 +268,11 @@ void Examination::compare_with_expected() {
 Failure explained(const Failure& silence) {
   const EngineUser user = ::geteuid() == 0 ? EngineUser::Root : EngineUser::Ordinary;
   const auto refusal = namespaces_refused(NamespaceSwitches::read(), user);
-  return refusal ? Failure{"build a jail on this host", 0, {}, refusal->cause + "; to change that: " + refusal->fix}
-                 : silence;
+  return refusal ? Failure{"build a jail on this host", 0, {}, refusal->text()} : silence;
 }
 
 Expected<Containment> Examination::run() {
-  if (namespaces_refused(NamespaceSwitches::read(), EngineUser::Root)) return tl::make_unexpected(explained({}));
+  TRY(namespaces_not_ruled_out(NamespaceSwitches::read(), EngineUser::Root));
   if (const Expected<void> answered = ask_host(); !answered) return tl::make_unexpected(explained(answered.error()));
   if (is_ruled_out()) return std::move(found_);
   TRY(attack_from_inside());

@@ -69,6 +69,8 @@ Expected<std::unique_ptr<CgroupHost>> CgroupHost::open(const CgroupPlace& place,
   return open_none(no_v1.cause.empty() ? no_v2 : no_v1);
 }
 
-std::unique_ptr<CgroupHost> CgroupHost::none(std::string cause) { return open_none({std::move(cause), ""}); }
+std::unique_ptr<CgroupHost> CgroupHost::none(std::string cause) {
+  return open_none({std::move(cause), "start without --no-cgroups"});
+}
 
 }  // namespace mayfly

@@ -100,6 +100,7 @@ void Jail::look_at_disk() {
 void Jail::pid1_ended() {
   pidfd_.quiet();
   pid1_dead_ = true;
+  if (phase_ == Phase::Recorded && builder_lost_) return await_release();  // stuck until now, and nobody else will tell
   if (stage_ == Stage::AwaitDeath) return after_death();
   if (phase_ >= Phase::Ending) return;
   // What it, or the relay, said last explains the death.
@@ -200,7 +201,7 @@ void Jail::await_release() {
   stage_timer_.set(kReleaseLimit, [this] {
     // The builder that could have told is dead: nobody knows, and this long is enough for what is not stuck.
     if (builder_lost_ && (pid1_dead_ || !had_pid1_)) return release();
-    around_.events.jail_leaked(*this);
+    if (!std::exchange(leak_told_, true)) around_.events.jail_leaked(*this);
   });
 }
 

@@ -13,7 +13,7 @@ namespace mayfly {
 namespace {
 
 Expected<std::unique_ptr<CgroupHost>> open_groups(const SupervisorConfig& config) {
-  if (!config.use_cgroups) return CgroupHost::none("control groups are switched off in the configuration");
+  if (!config.use_cgroups) return CgroupHost::none("control groups are switched off by --no-cgroups");
   return CgroupHost::open({config.instance, config.policy.host, config.policy.made_ahead},
                           TRY(CgroupSight::of_this_process()));
 }

@@ -120,7 +120,8 @@ class Jail final : private RelayEvents {
   Watched gate_;
   RelayLink relay_;
   Watched pidfd_;
-  bool had_pid1_ = false;  // the builder has made one
+  bool had_pid1_ = false;   // the builder has made one
+  bool leak_told_ = false;  // each is counted once
   Timer limit_timer_, cpu_timer_, oom_timer_, stage_timer_;
 };
 

@@ -9,12 +9,11 @@
 #include <cstring>
 
 #include "jail/spec/escape.h"
+#include "jail/wire/result_json.h"
 
 namespace mayfly {
 
 namespace {
-
-constexpr int kMaxErrno = 4095;  // MAX_ERRNO of the kernel, and of jail/wire/result_json.cpp
 
 // SHA-256 of no bytes, for runs whose program never wrote any (FIPS 180-4).
 constexpr std::array<std::uint8_t, 32> kEmptySha256 = {0xe3, 0xb0, 0xc4, 0x42, 0x98, 0xfc, 0x1c, 0x14, 0x9a, 0xfb, 0xf4,

@@ -279,7 +279,7 @@ Expected<Result> result_from(const Json& object) {
   if (const auto code = TRY(in.optional_number("exitCode", 0, 255))) result.exit_code = static_cast<int>(*code);
   if (const auto signal = TRY(in.optional_number("signal", 1, 127))) result.signal_number = static_cast<int>(*signal);
   result.failed_step = static_cast<Step>(TRY(in.optional_number("failedStep", 0, kStepCount - 1)).value_or(0));
-  result.failed_errno = static_cast<int>(TRY(in.optional_number("failedErrno", 0, 4095)).value_or(0));
+  result.failed_errno = static_cast<int>(TRY(in.optional_number("failedErrno", 0, kMaxErrno)).value_or(0));
   result.limits_reached = TRY(reached_from(in));
   result.output_incomplete = TRY(in.boolean("outputIncomplete", false));
   result.out = TRY(totals_from(*TRY(in.object("out")), "out"));

@@ -8,6 +8,8 @@
 
 namespace mayfly {
 
+inline constexpr int kMaxErrno = 4095;  // of failedErrno; the kernel's MAX_ERRNO (include/linux/err.h)
+
 Json controls_json(const Controls& controls);
 Expected<Controls> controls_from(const Json& object);
 Json limits_json(const Limits& limits);

@@ -92,10 +92,12 @@ TEST_CASE("the wall limit ends the jail as time-limit, and SSH gets the reason l
 }
 
 TEST_CASE("what the relay finds ends the jail") {
-  const std::pair<RelaySays, Ending> rows[] = {{RelaySays::Ceiling, Ending::OutputLimit},
-                                               {RelaySays::Idle, Ending::IdleLimit},
-                                               {RelaySays::Backup, Ending::TimeLimit},
-                                               {RelaySays::Broken, Ending::Failed}};
+  const std::pair<RelaySays, Ending> rows[] = {
+      {RelaySays::Ceiling, Ending::OutputLimit},
+      {RelaySays::Idle, Ending::IdleLimit},
+      {RelaySays::Backup, Ending::TimeLimit},
+      {RelaySays::Broken, Ending::Failed},
+      {RelaySays::Delivered, Ending::Failed}};  // it cannot be: nothing has ended
   for (const auto& [says, ending] : rows) {
     Started s;
     s.jail.report(says);
@@ -131,6 +133,23 @@ TEST_CASE("a failed step while building is a failed jail that names step and err
   CHECK(result.ending == Ending::Failed);
   CHECK(result.failed_step == Step::MakeRoot);
   CHECK(result.failed_errno == ENOSPC);
+}
+
+TEST_CASE(
+    "numbers that a jail's own processes made up do not reach its front end, which would give up its connection") {
+  for (const int error : {-1, 4096}) {
+    Started s;
+    s.jail.say_step_failed(Step::Execute, error);
+    CHECK(s.end().failed_errno == EPROTO);
+  }
+  Started s;
+  s.jail.exit_with(0);
+  RelayTotals out;
+  out.bytes = UINT64_MAX;
+  demolish(s.jail, out);
+  const Result result = s.engine.next_as<Ended>(s.engine.client()).result;
+  CHECK(result.ending == Ending::Exited);
+  CHECK(result.out.bytes == static_cast<std::uint64_t>(INT64_MAX));
 }
 
 TEST_CASE("a clone that the builder could not make is a failed jail, with nobody to kill") {
