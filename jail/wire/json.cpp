@@ -11,9 +11,12 @@ namespace {
 // keys in one would take hours, and sixteen MiB of objects of a thousand each some seconds.
 constexpr std::size_t kMostKeys = 128;
 
-// Depth is judged on the text, before any tree exists.
-bool is_deeper_than(std::string_view text, std::size_t most) {
-  std::size_t depth = 0;
+// All that a text may hold, in all objects and arrays together: a tree of a peer's million values takes a second.
+constexpr std::size_t kMostValues = 16'384;
+
+// What is wrong with its shape, or "". Judged on the text, before any tree exists.
+std::string wrong_shape(std::string_view text, std::size_t most_depth) {
+  std::size_t depth = 0, values = 1;
   bool in_string = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
@@ -27,18 +30,21 @@ bool is_deeper_than(std::string_view text, std::size_t most) {
     if (c == '"')
       in_string = true;
     else if (c == '{' || c == '[') {
-      if (++depth > most) return true;
+      if (++depth > most_depth) return "nested deeper than " + std::to_string(most_depth) + " levels";
     } else if ((c == '}' || c == ']') && depth > 0)
       --depth;
+    // Each value but the first of its object or array stands behind a comma, that one behind a bracket.
+    if ((c == ',' || c == '{' || c == '[') && ++values > kMostValues)
+      return "more than " + std::to_string(kMostValues) + " values";
   }
-  return false;
+  return {};
 }
 
 }  // namespace
 
 Expected<Json> parse_json(std::string_view text, std::size_t most_depth) {
-  if (is_deeper_than(text, most_depth))
-    return failure("read JSON", 0, "", "nested deeper than " + std::to_string(most_depth) + " levels");
+  if (std::string wrong = wrong_shape(text, most_depth); !wrong.empty())
+    return failure("read JSON", 0, "", std::move(wrong));
   std::vector<std::set<std::string>> keys;
   std::optional<std::string> twice;
   bool too_many = false;
