@@ -142,6 +142,17 @@ Problem problem_of(const ErrorCode& error) {
   return {400, "bad-message", "This is not a valid HTTP/1.1 request", "", "", 0};
 }
 
+// Chunks do not tell how many will come.
+std::uint64_t announced_length(const Parser& parser) {
+  if (parser.chunked()) return kMaxBody;
+  return parser.content_length().value_or(0);
+}
+
+Problem too_many_bodies() {
+  constexpr std::uint64_t kRetryMs = 1000;
+  return {503, "too-many-bodies", "Too many request bodies are arriving", "", "", kRetryMs};
+}
+
 // Nothing is owed to a peer that has simply closed.
 bool is_farewell(const ErrorCode& error) {
   return error == http::error::end_of_stream || error == asio::error::eof || error == asio::error::connection_reset ||
@@ -200,6 +211,11 @@ asio::awaitable<Next> serve_one(Wire& wire, Service& service, std::chrono::secon
     co_await refuse(wire, *problem, found.allow);
     co_return Next::Close;
   }
+  auto share = service.bodies.reserve(announced_length(parser));
+  if (!share) {
+    co_await refuse(wire, too_many_bodies());
+    co_return Next::Close;
+  }
   const bool whole = co_await read_body(wire, parser, error);
   if (!whole) {
     if (error && !is_farewell(error)) co_await refuse(wire, problem_of(error));
@@ -208,7 +224,7 @@ asio::awaitable<Next> serve_one(Wire& wire, Service& service, std::chrono::secon
   auto message = parser.release();
   Heading heading{message.version(), message.method() == http::verb::head,
                   message.keep_alive() ? Next::KeepAlive : Next::Close};
-  Call call{std::move(message.body()), wire.peer, wire.source, nullptr};
+  Call call{std::move(message.body()), std::move(*share), wire.peer, wire.source, nullptr};
   wire.stream.expires_never();
   const Reply reply = co_await answer_call(wire, service, found.route, call);
   const bool written = co_await write_reply(wire, reply, heading, "");

@@ -1,7 +1,11 @@
 // mayfly-api: HTTP in, JSON out (:8802). Started by the keeper under a uid of its own, with the descriptors of
 // jail/wire/startup.h; ends when the keeper or the supervisor is gone, and is then started anew.
+#include <malloc.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <iostream>
 
@@ -14,6 +18,19 @@
 namespace {
 
 namespace asio = boost::asio;
+
+// 512 connections, the pipes of their runs, and the memory of their bodies and outputs, with room to spare.
+mayfly::Expected<void> limit_ourselves() {
+  rlimit files{};
+  if (::getrlimit(RLIMIT_NOFILE, &files) != 0) return mayfly::failure("read descriptor limit", errno);
+  files.rlim_cur = std::min<rlim_t>(files.rlim_max, 8192);
+  if (::setrlimit(RLIMIT_NOFILE, &files) != 0) return mayfly::failure("raise descriptor limit", errno);
+#ifndef __SANITIZE_ADDRESS__  // its shadow memory alone is larger
+  const rlimit memory{4ull << 30, 4ull << 30};
+  if (::setrlimit(RLIMIT_AS, &memory) != 0) return mayfly::failure("limit address space", errno);
+#endif
+  return {};
+}
 
 // Reads what it must know, then narrows itself before any byte of a peer is read.
 mayfly::Expected<mayfly::api::ApiConfig> narrow_down() {
@@ -38,6 +55,7 @@ mayfly::Expected<std::shared_ptr<mayfly::api::Service>> make_service(asio::io_co
 }
 
 mayfly::Expected<void> run() {
+  TRY(limit_ourselves());
   mayfly::api::ApiConfig config = TRY(narrow_down());
   asio::io_context context(1);
   asio::posix::stream_descriptor keeper(context, mayfly::kKeeperPidfd);
@@ -64,6 +82,9 @@ mayfly::Expected<void> run() {
 
 int main() {
   ::signal(SIGPIPE, SIG_IGN);
+  // Otherwise each request gives its memory back to the kernel and faults it in again for the next.
+  constexpr int kKeptFree = 4 << 20;
+  ::mallopt(M_TRIM_THRESHOLD, kKeptFree);
   try {
     if (auto ended = run(); !ended) {
       mayfly::log_failure("api.failed", ended.error());

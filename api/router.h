@@ -9,6 +9,7 @@
 #include <string_view>
 #include <variant>
 
+#include "api/body_budget.h"
 #include "api/config.h"
 #include "api/engine_link.h"
 #include "api/language_versions.h"
@@ -21,6 +22,7 @@ struct Service {
   ApiConfig config;
   std::shared_ptr<EngineLink> link;
   LanguageVersions versions;
+  BodyBudget bodies{};
 };
 
 struct Answer {
@@ -33,8 +35,9 @@ using Reply = std::variant<Answer, Problem>;
 // What a route gets of its message.
 struct Call {
   std::string body;
-  std::string peer;    // "127.0.0.1:50422"
-  std::string source;  // "127.0.0.1"
+  BodyBudget::Share share;  // of the memory that `body` takes
+  std::string peer;         // "127.0.0.1:50422"
+  std::string source;       // "127.0.0.1"
   // Set by a route that can be cancelled; called (at most once) when the peer has gone before the answer.
   std::function<void()> on_peer_gone;
 };

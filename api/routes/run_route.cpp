@@ -10,8 +10,8 @@ boost::asio::awaitable<Reply> run_route(Service& service, Call& call) {
   if (!order) co_return bad_field(order.error());
   const std::string language = order->request.language;
   std::string().swap(call.body);  // clear() would keep its memory for as long as the jail lives
-  const std::string version = co_await service.versions.of(language);
   auto run = Run::start(service.link, std::move(*order));
+  call.share.reset();
   if (!run) co_return engine_gone();
   call.on_peer_gone = [running = *run] { running->cancel(Ending::Disconnected); };
   Outcome outcome = co_await (*run)->wait();
@@ -19,6 +19,7 @@ boost::asio::awaitable<Reply> run_route(Service& service, Call& call) {
   if (const auto* refused = std::get_if<Refused>(&outcome)) co_return from_refusal(*refused);
   const auto* finished = std::get_if<Finished>(&outcome);
   if (!finished) co_return engine_gone();
+  const std::string version = co_await service.versions.of(language);
   const Json object = result_public(finished->result, finished->captured, version);
   co_return Answer{200, "application/json", object.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"};
 }

@@ -11,6 +11,7 @@
 
 #include "jail/builder/faults.h"
 #include "jail/builder/filter/jail_filter.h"
+#include "jail/wire/plan.h"
 
 namespace mayfly {
 
@@ -66,7 +67,9 @@ struct HostFacts {
   std::uint32_t link_count = 0;
   std::array<RootLink, kMostLinks> links{};
 
-  std::array<rlimit, RLIM_NLIMITS> limits{};  // the builder's own: never raised for a jail
+  std::array<std::uint64_t, kNamespaceCount> namespaces{};  // inode numbers of the builder's own (wire/plan.h)
+  std::int32_t oom_score_adj = 0;                           // of every jail: above ours
+  std::array<rlimit, RLIM_NLIMITS> limits{};                // the builder's own: never raised for a jail
   std::uint32_t processor_count = 0;
   std::array<std::uint16_t, kMostProcessors> processors{};  // those that we may run on
 

@@ -88,6 +88,8 @@ Expected<PrivateRoot> prepare(const BindTable& table, HostFacts& facts) {
   TRY(root.enter());
   TRY(trees.finish(facts));
   if (facts.proc_available) choose_masks(facts);
+  if (const int error = name_own_namespaces(facts, root.host_proc()); error != 0)
+    return failure("name own namespaces", error);
   if (facts.privilege == Privilege::Root)
     if (const int error = keep_capabilities(); error != 0) return failure("keep capabilities across ids", error);
   if (const int error = load_filter(facts.filters.builder); error != 0)

@@ -86,7 +86,22 @@ Expected<std::optional<FromSupervisor>> SupervisorClient::receive() {
     return tl::make_unexpected(frame.error());
   }
   if (frame->closed) return failure("hear from supervisor", EPIPE, "", "it has closed the connection");
-  return std::optional<FromSupervisor>(TRY(decode_from_supervisor(frame->body)));
+  FromSupervisor message = TRY(decode_from_supervisor(frame->body));
+  TRY(complete(message));
+  return std::optional<FromSupervisor>(std::move(message));
+}
+
+Expected<void> SupervisorClient::complete(FromSupervisor& message) {
+  if (const auto* running = std::get_if<Running>(&message)) running_[running->run] = *running;
+  if (const auto* refused = std::get_if<Refused>(&message)) running_.erase(refused->run);
+  auto* ended = std::get_if<Ended>(&message);
+  if (!ended) return {};
+  const auto told = running_.extract(ended->run);
+  if (!ended->after_running) return {};
+  if (!told) return failure("hear from supervisor", 0, "ended", "of a run that was never told to be running");
+  ended->result.controls = told.mapped().controls;
+  ended->result.limits = told.mapped().limits;
+  return {};
 }
 
 }  // namespace mayfly

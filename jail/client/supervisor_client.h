@@ -8,6 +8,7 @@
 // When it is destroyed every run of it ends (the connection is the right).
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -68,9 +69,12 @@ class SupervisorClient {
  private:
   explicit SupervisorClient(Fd socket) : socket_(std::move(socket)) {}
   Expected<void> send(const FromFrontEnd& message, std::span<const int> fds);
+  // What Running told, and Ended does not repeat, becomes a part of the result again.
+  Expected<void> complete(FromSupervisor& message);
 
   Fd socket_;
   RunNumber next_run_ = 1;
+  std::map<RunNumber, Running> running_;
 };
 
 }  // namespace mayfly

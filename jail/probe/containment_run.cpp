@@ -59,9 +59,8 @@ struct Progress {
 };
 
 Expected<void> take_message(const FromSupervisor& message, Progress& progress) {
-  if (const auto* running = std::get_if<Running>(&message)) {
-    progress.outcome.controls = running->controls;
-  } else if (const auto* ended = std::get_if<Ended>(&message)) {
+  if (const auto* ended = std::get_if<Ended>(&message)) {
+    progress.outcome.controls = ended->result.controls;
     progress.outcome.result = ended->result;
     progress.ended = true;
   } else if (const auto* refused = std::get_if<Refused>(&message)) {

@@ -1,9 +1,9 @@
 // The end of a jail, in order (design section 4):
 //   end()           the first decision wins; what the builder still owes us is awaited
 //   strike()        the CPU quota is lifted and pid 1 killed, and with it everything inside
-//   after_death()   pid 1 is reaped: the relay reads what is left in the pipes
-//   drained()       final accounting, cgroups removed
-//   close()         our descriptors are closed: closed
+//   after_death()   pid 1 is reaped: final accounting, cgroups removed; meanwhile the relay reads what is left in the
+//                   pipes
+//   close()         both are done and our descriptors closed: closed
 //   announce()      the result is final and handed out, the relay delivers the rest
 //   await_release() the kernel frees what it frees late: the slot is used again only then
 #include <linux/magic.h>
@@ -42,6 +42,7 @@ void Jail::end(Decision decision) {
   limit_timer_.cancel();
   cpu_timer_.cancel();
   stage_timer_.cancel();
+  news_timer_.cancel();
   if (plan_sent_ && !build_answered_) {
     if (around_.builder.withdraw(*slot_)) {  // the plan never left
       build_answered_ = true;
@@ -71,11 +72,17 @@ void Jail::end_unstarted(const Decision& decision) {
 void Jail::strike() {
   stage_ = Stage::AwaitDeath;
   if (!pidfd_ || pid1_dead_) return after_death();
-  look_at_disk();
+  if (!ends_itself_) look_at_disk();
   // Without this the last of many processes at a small quota dies seconds later (design section 2).
   const Expected<void> lifted = group_.kind() == CgroupKind::V2 ? group_.kill_all() : group_.lift_cpu_quota();
   if (!lifted)
     log_line(Severity::Warning, "jail.quota_not_lifted", {{"jail", spec_.id.text()}, {"error", lifted.error().text()}});
+  // It is on its way out already: no need to take the processor from it now.
+  if (ends_itself_) return stage_timer_.set(kOwnEndLimit, [this] { kill(); });
+  kill();
+}
+
+void Jail::kill() {
   if (const Expected<void> killed = signal_pidfd(pidfd_.fd(), SIGKILL); !killed && killed.error().error != ESRCH)
     log_line(Severity::Error, "jail.not_killed", {{"jail", spec_.id.text()}, {"error", killed.error().text()}});
   stage_timer_.set(kDeathLimit, [this] {
@@ -112,41 +119,55 @@ void Jail::pid1_ended() {
 
 void Jail::after_death() {
   if (stage_ != Stage::AwaitDeath && stage_ != Stage::AwaitBuilder) return;
-  stage_ = Stage::AwaitDrained;
+  stage_ = Stage::AwaitClosed;
   stage_timer_.cancel();
   if (plan_sent_ && !pidfd_ && !released_told_) (void)group_.kill_all();  // nobody to kill by name
+  await_drained();
+  account();
+  remove_group();
+}
+
+void Jail::await_drained() {
+  if (drained_) return;
   if (!relay_.is_open()) {
     findings_.relay_lost = attached_;
-    return account();
+    drained_ = true;
+    return;
   }
-  relay_.drain();
-  stage_timer_.set(kDrainLimit + kDrainedGrace, [this] {
+  if (!pid1_dead_ || !relay_.sees_death()) relay_.drain();
+  drain_timer_.set(kDrainLimit + kDrainedGrace, [this] {
     log_line(Severity::Error, "relay.silent", {{"jail", spec_.id.text()}}, "it did not answer; its jail has failed");
-    findings_.relay_lost = true;
-    account();
+    lose_output();
   });
 }
 
+void Jail::lose_output() {
+  findings_.relay_lost = true;
+  drained_ = true;
+  close();
+}
+
+// Often before we have seen the death ourselves. What a relay counted after it said this is worth nothing.
 void Jail::drained(const RelayReport& report) {
-  if (stage_ != Stage::AwaitDrained) return;
+  if (std::exchange(drained_, true) || phase_ >= Phase::Closed) return;
   findings_.out = report.out;
   findings_.err = report.err;
   findings_.incomplete = report.incomplete != 0;
-  account();
+  close();
 }
 
 void Jail::relay_gone() {
-  if (phase_ >= Phase::Recorded) return leave();
-  if (stage_ == Stage::AwaitDrained) {
-    findings_.relay_lost = true;
-    return account();
-  }
+  if (phase_ >= Phase::Recorded) return await_relay();
+  if (stage_ == Stage::AwaitClosed && !drained_) return lose_output();
   end(failed_at(Step::MakeStreams, 0, "the relay of its output died"));
 }
 
+// The end of its line, which comes as well, tells what that means while the jail lives.
+void Jail::relay_dead() {
+  if (phase_ >= Phase::Recorded) leave();
+}
+
 void Jail::account() {
-  stage_ = Stage::AwaitGroup;
-  stage_timer_.cancel();
   GroupAccounting used = group_.account();
   Metrics& metrics = findings_.metrics;
   if (used.cpu.value || !metrics.cpu.value) metrics.cpu = std::move(used.cpu);
@@ -158,25 +179,27 @@ void Jail::account() {
   findings_.process_hits = events.pids_max_hits;
   oom_timer_.cancel();
   oom_.reset();
-  remove_group();
 }
 
 // EBUSY for a moment after the last death is usual; waited for without holding up anybody else.
 void Jail::remove_group() {
   const Expected<void> removed = group_.remove();
-  if (removed) return close();
-  if (removed.error().error != EBUSY || removal_delay_ > kGroupRemovalLimit) {
+  if (!removed && removed.error().error == EBUSY && removal_delay_ <= kGroupRemovalLimit) {
+    stage_timer_.set(removal_delay_, [this] { remove_group(); });
+    removal_delay_ *= 2;
+    return;
+  }
+  if (!removed)
     log_line(Severity::Error, "jail.group_left", {{"jail", spec_.id.text()}, {"error", removed.error().text()}},
              "the next start removes it");
-    return close();
-  }
-  stage_timer_.set(removal_delay_, [this] { remove_group(); });
-  removal_delay_ *= 2;
+  group_is_removed_ = true;
+  close();
 }
 
 void Jail::close() {
-  if (stage_ == Stage::Done) return;
+  if (stage_ != Stage::AwaitClosed || !drained_ || !group_is_removed_) return;
   stage_ = Stage::Done;
+  drain_timer_.cancel();
   gate_.reset();
   if (pid1_dead_) pidfd_.reset();  // kept for one that is stuck: its uids are in use for as long as it lives
   peer_ = PeerFds();
@@ -193,7 +216,7 @@ void Jail::announce() {
   const bool has_relay = relay_.is_open();
   if (has_relay) relay_.finish(wants_reason_line(result, spec_.origin) ? reason_line(result) : std::string());
   await_release();
-  if (!has_relay) leave();
+  if (!has_relay) await_relay();
 }
 
 void Jail::await_release() {
@@ -209,6 +232,15 @@ void Jail::release() {
   if (phase_ != Phase::Recorded || !advance(Event::Released)) return;
   stage_timer_.cancel();
   around_.events.jail_released(*this);
+}
+
+// It has nothing to do any more. One that does not end would live on under the ids of the slot's next jail.
+void Jail::await_relay() {
+  if (!relay_.lives()) return leave();
+  drain_timer_.set(kRelayExitLimit, [this] {
+    log_line(Severity::Error, "relay.lingers", {{"jail", spec_.id.text()}}, "it said that it had ended; killed");
+    relay_.kill();
+  });
 }
 
 void Jail::leave() {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "jail/os/child.h"
 #include "jail/supervisor/host_survey.h"
 #include "jail/supervisor/measure.h"
 
@@ -35,12 +36,13 @@ Expected<HostSide> make_host_side(const SupervisorConfig& config) {
   if (!config.private_engine) side.operators = OperatorGroups::of_this_host();
   side.measure = [measurer = TRY(ControlMeasurer::make({config.uid_base, config.rootless}))](const AtTheGate& gate) {
     return measurer.measure(
-        GateFacts{gate.program, gate.slot, gate.proof, gate.spec, gate.group, RelayState::Attached});
+        GateFacts{gate.program, gate.slot, gate.proof, gate.spec, gate.group, RelayState::Attached, gate.builder});
   };
   side.survey = [texts = HostTexts::read(), groups = side.groups.get(), root = !config.rootless,
                  required = config.policy.require](const BuilderReply& builder) {
     return survey_host(texts, *groups, BuilderFacts{builder.proc_available != 0, builder.landlock_abi}, root, required);
   };
+  side.open_process = open_pidfd;
   return side;
 }
 

@@ -29,11 +29,13 @@ Jail::Jail(Surroundings& around, Spec spec, PeerFds peer, Lessee lessee)
       lessee_(lessee),
       asked_(monotonic_now()),
       peer_(std::move(peer)),
-      relay_(around.loop, *this),
+      relay_(around.loop, *this, around.open_process),
       limit_timer_(around.loop),
       cpu_timer_(around.loop),
       oom_timer_(around.loop),
-      stage_timer_(around.loop) {}
+      stage_timer_(around.loop),
+      drain_timer_(around.loop),
+      news_timer_(around.loop) {}
 
 bool Jail::advance(Event event) {
   const std::optional<Phase> to = next(phase_, event);
@@ -106,6 +108,8 @@ Expected<void> Jail::order_relay(Fd control, Fd stream) {
   order.terminal = spec_.terminal == Terminal::Wanted ? 1 : 0;
   order.has_err = peer_.err ? 1 : 0;
   order.has_in = peer_.in ? 1 : 0;
+  order.make_ahead = around_.make_ahead ? 1 : 0;
+  order.last_line = spec_.origin == OriginKind::Ssh ? 1 : 0;
   order.output_kept = spec_.limits.output_kept.count;
   order.output_ceiling = spec_.limits.output_ceiling.count;
   order.wall_ms = static_cast<std::uint64_t>(spec_.limits.wall.count());
@@ -217,6 +221,7 @@ void Jail::gate_says(const GateMessage& message, pid_t sender) {
       findings_.inodes_used = message.inodes_full != 0;
       if (!findings_.metrics.cpu.value)
         findings_.metrics.cpu.value = Microseconds{static_cast<std::int64_t>(message.cpu_us)};
+      ends_itself_ = true;
       if (phase_ == Phase::Running) return end(from_wait_status(message.wait_status));
       return end(failed_at(Step::Gate, 0, "the program ended before its gate was opened"));
   }
@@ -235,10 +240,10 @@ void Jail::gate_closed() {
 void Jail::judge_gate() {
   if (phase_ != Phase::Building || !at_gate_ || !attached_ || !pidfd_) return;
   if (!advance(Event::Built)) return;
-  group_.attached();
   for (std::size_t i = 0; i < kStepCount; ++i)
     if (proof_.step_us[i] != 0) findings_.metrics.step_us[i] = proof_.step_us[i];
-  Expected<Controls> measured = around_.measure(AtTheGate{program_, pid1_, *slot_, proof_, spec_, group_});
+  Expected<Controls> measured =
+      around_.measure(AtTheGate{program_, pid1_, *slot_, proof_, spec_, group_, around_.builder.facts()});
   if (!measured) {
     log_line(Severity::Error, "jail.not_as_asked", {{"jail", spec_.id.text()}, {"found", measured.error().text()}},
              "run \"mayfly doctor\"");

@@ -46,7 +46,10 @@ class Jail final : private RelayEvents {
   [[nodiscard]] Lessee lessee() const { return lessee_; }
   [[nodiscard]] std::optional<std::uint32_t> slot() const { return slot_; }
   [[nodiscard]] const Controls& controls() const { return controls_; }
+  [[nodiscard]] std::uint64_t payload_bytes() const { return peer_.payload_bytes; }
   [[nodiscard]] bool is_over() const { return phase_ >= Phase::Recorded; }
+  // Its front end has had Running.
+  [[nodiscard]] bool running_told() const { return running_told_; }
   [[nodiscard]] bool has_left() const { return left_; }
   [[nodiscard]] JailRow row(Microseconds now) const;
 
@@ -60,7 +63,7 @@ class Jail final : private RelayEvents {
 
  private:
   // Where an ending is. The phase is Ending all along.
-  enum class Stage : std::uint8_t { None, AwaitBuilder, AwaitDeath, AwaitDrained, AwaitGroup, Done };
+  enum class Stage : std::uint8_t { None, AwaitBuilder, AwaitDeath, AwaitClosed, Done };
 
   bool advance(Event event);
   // jail.cpp
@@ -76,23 +79,30 @@ class Jail final : private RelayEvents {
   void judge_gate();
   void open_gate();
   void start_clocks();
+  void tell_running();
+  [[nodiscard]] Milliseconds earliest_cpu_limit(Microseconds used) const;
   void check_cpu();
   void look_for_oom();
   void relay_says(const RelayReport& report) override;
   void relay_gone() override;
+  void relay_dead() override;
   // ending_sequence.cpp
   void end_unstarted(const Decision& decision);
   void strike();
+  void kill();
   void look_at_disk();
   void pid1_ended();
   void after_death();
   void drained(const RelayReport& report);
+  void await_drained();
+  void lose_output();
   void account();
   void remove_group();
   void close();
   void announce();
   void await_release();
   void release();
+  void await_relay();
   void leave();
 
   Surroundings& around_;
@@ -108,6 +118,9 @@ class Jail final : private RelayEvents {
   pid_t pid1_ = 0, program_ = 0;
   bool plan_sent_ = false, build_answered_ = false, builder_lost_ = false;
   bool at_gate_ = false, attached_ = false, pid1_dead_ = false, gate_over_ = false;
+  bool ends_itself_ = false;                         // pid 1 has told its last
+  bool drained_ = false, group_is_removed_ = false;  // what closing waits for; or given up
+  bool running_told_ = false;
   bool released_told_ = false, left_ = false;
   std::uint32_t oom_looks_ = 0;
   Milliseconds removal_delay_{1};
@@ -122,7 +135,7 @@ class Jail final : private RelayEvents {
   Watched pidfd_;
   bool had_pid1_ = false;   // the builder has made one
   bool leak_told_ = false;  // each is counted once
-  Timer limit_timer_, cpu_timer_, oom_timer_, stage_timer_;
+  Timer limit_timer_, cpu_timer_, oom_timer_, stage_timer_, drain_timer_, news_timer_;
 };
 
 }  // namespace mayfly

@@ -23,11 +23,14 @@ constexpr std::array<Control, kNamespaceCount> kGuards = {Control::Identity, Con
                                                           Control::Network,  Control::Files,      Control::Identity,
                                                           Control::Memory};
 
-Expected<void> judge_namespaces(const ProcDirectory& proc, const NamespaceIds& ours) {
+Expected<void> judge_namespaces(const ProcDirectory& proc, const NamespaceIds& ours, const NamespaceIds& builders) {
   const NamespaceIds theirs = TRY(proc.namespaces());
-  for (std::size_t i = 0; i < kNamespaceCount; ++i)
+  for (std::size_t i = 0; i < kNamespaceCount; ++i) {
     if (theirs[i] == ours[i])
       return wrong(kGuards[i], std::string("the program shares our ") + namespace_name(i) + " namespace");
+    if (theirs[i] == builders[i])
+      return wrong(kGuards[i], std::string("the program shares the builder's ") + namespace_name(i) + " namespace");
+  }
   return {};
 }
 
@@ -160,7 +163,7 @@ Expected<Controls> ControlMeasurer::measure(const GateFacts& facts) const {
   std::array<char, ProcDirectory::kBuffer> buffer;
   ProcDirectory proc = TRY(ProcDirectory::open(facts.program, buffer));
   Controls controls;
-  TRY(judge_namespaces(proc, ours_));
+  TRY(judge_namespaces(proc, ours_, facts.builder.namespaces));
   TRY(judge_network(proc));
   controls.set(Control::Network, Measured::None);
 
@@ -173,7 +176,8 @@ Expected<Controls> ControlMeasurer::measure(const GateFacts& facts) const {
   controls.set(Control::Environment, TRY(measure_environment(facts.proof, facts.spec)));
 
   const Limits& limits = facts.spec.limits;
-  const FilesystemFacts filesystem{limits.disk.count, limits.inodes, facts.proof.proc_mounted != 0};
+  const FilesystemFacts filesystem{limits.disk.count, limits.inodes, facts.proof.proc_mounted != 0,
+                                   facts.builder.proc_masks};
   TRY(judge_mounts(TRY(proc.read("mountinfo")), filesystem));
   controls.set(Control::Filesystem, Measured::Ephemeral);
   controls.set(Control::Proc, filesystem.proc_mounted ? Measured::Private : Measured::Absent);

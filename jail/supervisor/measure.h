@@ -21,6 +21,7 @@
 #include "jail/spec/spec.h"
 #include "jail/supervisor/cgroup.h"
 #include "jail/wire/gate.h"
+#include "jail/wire/plan.h"
 
 namespace mayfly {
 
@@ -34,6 +35,7 @@ struct GateFacts {
   const Spec& spec;
   const JailCgroup& group;
   RelayState relay = RelayState::Missing;
+  const BuilderReply& builder;  // its Ready: what a jail of its has, and must not share with it
 };
 
 struct MeasureSettings {
@@ -41,7 +43,6 @@ struct MeasureSettings {
   bool rootless = false;
 };
 
-inline constexpr std::size_t kNamespaceCount = 7;
 // Inode numbers of user, mnt, pid, net, ipc, uts, cgroup.
 using NamespaceIds = std::array<std::uint64_t, kNamespaceCount>;
 

@@ -46,7 +46,8 @@ Expected<void> judge_root(const MountLine& line, const FilesystemFacts& facts) {
 
 // What has been seen so far.
 struct Seen {
-  bool root = false, usr = false, proc = false, proc_mask = false;
+  bool root = false, usr = false, proc = false;
+  std::uint32_t proc_masks = 0;
 };
 
 Expected<void> judge_proc(const MountLine& line, Seen& seen) {
@@ -74,7 +75,7 @@ Expected<void> judge_line(const MountLine& line, const FilesystemFacts& facts, S
   }
   if (line.mount_point == "/usr") seen.usr = true;
   if (line.type == "proc") TRY(judge_proc(line, seen));
-  if (line.mount_point != "/proc" && is_below(line.mount_point, "/proc")) seen.proc_mask = true;
+  if (line.mount_point != "/proc" && is_below(line.mount_point, "/proc")) ++seen.proc_masks;
   return {};
 }
 
@@ -90,7 +91,9 @@ Expected<void> judge_mounts(std::string_view mountinfo, const FilesystemFacts& f
   if (seen.proc != facts.proc_mounted)
     return wrong("proc",
                  facts.proc_mounted ? "there is no procfs at /proc" : "there is a procfs that nobody asked for");
-  if (seen.proc && !seen.proc_mask) return wrong("proc", "nothing of /proc is masked");
+  if (seen.proc && seen.proc_masks != facts.proc_masks)
+    return wrong("proc", std::to_string(seen.proc_masks) + " parts of /proc are masked, " +
+                             std::to_string(facts.proc_masks) + " should be");
   return {};
 }
 

@@ -12,10 +12,12 @@ namespace mayfly {
 struct FilesystemFacts {
   std::uint64_t disk_bytes = 0, inodes = 0;  // asked for
   bool proc_mounted = false;                 // inside says that it has mounted one
+  std::uint32_t proc_masks = 0;              // mounts that cover parts of it
 };
 
 // Success: the root is a bounded tmpfs of its own, /usr and all else is read-only but what a jail may write to, every
-// mount is nosuid, every mount outside /dev is nodev, and there is a private procfs exactly if proc_mounted.
+// mount is nosuid, every mount outside /dev is nodev, and there is a private procfs exactly if proc_mounted,
+// with every mask.
 // Failure: doing "measure control", subject "filesystem" or "proc", why = the first line that is not so.
 Expected<void> judge_mounts(std::string_view mountinfo, const FilesystemFacts& facts);
 

@@ -25,10 +25,11 @@ class OperatorEvents {
 
 class Operator final : private ConnectionEvents {
  public:
-  Operator(EventLoop& loop, OperatorEvents& events, std::uint64_t id, Role role)
-      : events_(events), connection_(loop, *this), id_(id), role_(role) {}
+  Operator(EventLoop& loop, OperatorEvents& events, std::uint64_t id, Role role, uid_t uid)
+      : events_(events), connection_(loop, *this), id_(id), role_(role), uid_(uid) {}
   Expected<void> adopt(Fd socket) { return connection_.adopt(std::move(socket)); }
   [[nodiscard]] std::uint64_t id() const { return id_; }
+  [[nodiscard]] uid_t uid() const { return uid_; }
 
  private:
   Expected<void> frame_came(Frame frame) override;
@@ -42,6 +43,7 @@ class Operator final : private ConnectionEvents {
   Connection connection_;
   std::uint64_t id_;
   Role role_;
+  uid_t uid_;
 };
 
 // Who is at the other end of monitor.sock: root and our own user act; group mayfly-ops acts and mayfly-watch reads,

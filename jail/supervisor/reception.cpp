@@ -68,7 +68,26 @@ std::optional<Refusal> Reception::judge_waiting(const Spec& spec) const {
   if (!Admission::is_exempt(spec) && queue_.size_of(spec.principal) > policy_.principals.queued)
     return Refusal{RefusalKind::QueueFull, "",
                    std::to_string(policy_.principals.queued) + " requests of this principal wait already", kRetryMs};
+  if (std::optional<Refusal> why = judge_waiting_bytes(spec)) return why;
   if (spec.queue_wait.count() == 0) return admission_.waited_in_vain(spec);
+  return std::nullopt;
+}
+
+// A payload is memory of ours for as long as its run waits.
+std::optional<Refusal> Reception::judge_waiting_bytes(const Spec& spec) const {
+  std::uint64_t all = 0, own = 0;
+  for (const auto& [id, held] : jails_.all()) {
+    if (held->jail.phase() != Phase::Queued) continue;
+    all += held->jail.payload_bytes();
+    if (held->jail.spec().principal == spec.principal) own += held->jail.payload_bytes();
+  }
+  const auto full = [](Bytes limit, const char* whose) {
+    return Refusal{RefusalKind::QueueFull, "",
+                   "code and files of " + std::to_string(limit.count >> 20) + " MiB wait already" + whose, 1000};
+  };
+  if (all > kMaxWaitingPayload.count) return full(kMaxWaitingPayload, "");
+  if (!Admission::is_exempt(spec) && own > kMaxWaitingOfPrincipal.count)
+    return full(kMaxWaitingOfPrincipal, " of this principal");
   return std::nullopt;
 }
 

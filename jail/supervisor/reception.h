@@ -36,6 +36,7 @@ class Reception {
   void refuse(const FrontEnd& peer, RunNumber run, std::string id, Refusal why);
   void admit_or_wait(HeldJail& held);
   std::optional<Refusal> judge_waiting(const Spec& spec) const;
+  [[nodiscard]] std::optional<Refusal> judge_waiting_bytes(const Spec& spec) const;
   void start(HeldJail& held);
   [[nodiscard]] Place judge(const Ticket& ticket);
   void give_up(const JailId& id);

@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <csignal>
 
+#include "jail/os/child.h"
+#include "jail/os/unix_socket.h"
 #include "jail/supervisor/fixed_message.h"
 #include "jail/supervisor/timers.h"
 
@@ -21,6 +24,7 @@ void put_text(char (&into)[N], std::string_view text) {
 }  // namespace
 
 Expected<void> RelayLink::adopt(Fd control) {
+  TRY(set_pass_credentials(control.get()));
   control_ = TRY(Watched::make(loop_, std::move(control), EPOLLIN, [this](std::uint32_t what) { on_event(what); }));
   outbox_ = Outbox(loop_, control_.get(), kMaxBehind);
   return {};
@@ -35,6 +39,7 @@ void RelayLink::attach(int pidfd, int kill_fd, std::string_view kill_text) {
     put_text(message.kill_text, kill_text);
   }
   send(message, std::span(fds).first(kill_fd >= 0 ? 2 : 1));
+  attached_ = true;
 }
 
 void RelayLink::opened() {
@@ -102,8 +107,25 @@ bool RelayLink::take_one() {
     lose();
     return false;
   }
+  if (!knows_process_) watch_process(received->sender);
   events_.relay_says(report);
   return true;
+}
+
+// Without a descriptor left its end is believed, as that of one that never spoke.
+void RelayLink::watch_process(pid_t pid) {
+  knows_process_ = true;
+  Expected<Fd> process = open_process_(pid);
+  if (!process) return;
+  auto watched = Watched::make(loop_, std::move(*process), EPOLLIN, [this](std::uint32_t) {
+    process_.reset();
+    events_.relay_dead();
+  });
+  if (watched) process_ = std::move(*watched);
+}
+
+void RelayLink::kill() const {
+  if (process_) (void)signal_pidfd(process_.fd(), SIGKILL);
 }
 
 void RelayLink::lose() {

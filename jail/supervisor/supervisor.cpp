@@ -2,6 +2,7 @@
 
 #include <sys/epoll.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <ctime>
 
@@ -14,6 +15,7 @@ namespace mayfly {
 namespace {
 
 constexpr std::size_t kMostOperators = 64;  // connections at once
+constexpr std::ptrdiff_t kMostOperatorsOfUser = 16;
 
 constexpr Milliseconds kAcceptRest = 100_ms;  // without a free descriptor nobody can be let in
 
@@ -32,7 +34,16 @@ Supervisor::Supervisor(EventLoop& loop, SupervisorConfig config, HostSide host)
       builder_(loop, *this),
       witness_(loop, [this] { reception_.pump(); }),
       keeper_(loop, *this),
-      around_{loop, builder_, witness_, *host_.groups, host_.measure, *this, config_.uid_base, config_.rootless},
+      around_{loop,
+              builder_,
+              witness_,
+              *host_.groups,
+              host_.measure,
+              *this,
+              config_.uid_base,
+              config_.rootless,
+              config_.policy.made_ahead,
+              host_.open_process},
       stop_timer_(loop),
       refill_timer_(loop),
       sweep_(loop),
@@ -108,12 +119,15 @@ void Supervisor::accept_operators() {
         peer ? operator_role(*accepted, *peer, ::geteuid(), host_.operators) : std::nullopt;
     if (!role) continue;
     // Without a bound whoever may watch could take every descriptor that we have, and with them the builder's answers.
-    if (operators_.size() >= kMostOperators) {
-      log_line(Severity::Warning, "monitor.full", {{"connections", std::to_string(operators_.size())}});
+    const auto of_user = std::count_if(operators_.begin(), operators_.end(),
+                                       [&](const auto& other) { return other.second->uid() == peer->uid; });
+    if (operators_.size() >= kMostOperators || of_user >= kMostOperatorsOfUser) {
+      log_line(Severity::Warning, "monitor.full",
+               {{"connections", std::to_string(operators_.size())}, {"uid", std::to_string(peer->uid)}});
       continue;
     }
     OperatorEvents& events = *this;
-    auto made = std::make_unique<Operator>(loop_, events, next_connection_++, *role);
+    auto made = std::make_unique<Operator>(loop_, events, next_connection_++, *role, peer->uid);
     if (made->adopt(std::move(*accepted))) operators_.emplace(made->id(), std::move(made));
   }
 }

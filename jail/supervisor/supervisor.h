@@ -29,6 +29,7 @@ struct SupervisorDoors {
 struct HostSide {
   std::unique_ptr<CgroupHost> groups;
   Measurer measure;
+  ProcessOpener open_process;
   std::function<Host(const BuilderReply& builder)> survey;  // for AskHost; the builder's Ready is known by then
   HostSize size;
   OperatorGroups operators;
@@ -67,6 +68,7 @@ class Supervisor final : private JailEvents,
   void bury_connection();
 
   // JailEvents
+  void jail_built(const Jail& jail) override;
   void jail_running(const Jail& jail) override;
   void jail_result(Jail& jail, const Result& result, const Decision& decision) override;
   void jail_left(Jail& jail) override;

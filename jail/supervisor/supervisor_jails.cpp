@@ -7,8 +7,9 @@
 
 namespace mayfly {
 
+void Supervisor::jail_built(const Jail& /*jail*/) { ++built_; }
+
 void Supervisor::jail_running(const Jail& jail) {
-  ++built_;
   tell(jail.lessee(), Running{jail.lessee().run, jail.spec().id.text(), jail.controls(), jail.spec().limits});
 }
 
@@ -17,7 +18,7 @@ void Supervisor::jail_result(Jail& jail, const Result& result, const Decision& d
   if (decision.refusal)
     tell(lessee, refused(lessee.run, result.id, *decision.refusal));
   else
-    tell(lessee, Ended{lessee.run, result});
+    tell(lessee, Ended{lessee.run, result, jail.running_told()});
   if (const auto peer = front_ends_.find(lessee.front_end); peer != front_ends_.end()) peer->second->over(lessee.run);
   if (result.ending == Ending::Failed) {
     ++failed_;

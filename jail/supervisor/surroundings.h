@@ -27,14 +27,18 @@ struct AtTheGate {
   const GateMessage& proof;
   const Spec& spec;
   const JailCgroup& group;
+  const BuilderReply& builder;
 };
+// pidfd_open(2), or what a test puts in its place.
+using ProcessOpener = std::function<Expected<Fd>(pid_t)>;
 using Measurer = std::function<Expected<Controls>(const AtTheGate&)>;
 
 // What a jail tells its owner. None of them may destroy the jail before the call has returned.
 class JailEvents {
  public:
   virtual ~JailEvents() = default;
-  virtual void jail_running(const Jail& jail) = 0;
+  virtual void jail_built(const Jail& jail) = 0;    // its gate opens; once
+  virtual void jail_running(const Jail& jail) = 0;  // worth telling: not of a jail that has ended at once
   virtual void jail_result(Jail& jail, const Result& result, const Decision& decision) = 0;  // closed; once
   virtual void jail_left(Jail& jail) = 0;      // after the result: every byte is delivered, or never will be; once
   virtual void jail_released(Jail& jail) = 0;  // after the result: nothing of it is left in the kernel; once
@@ -50,6 +54,8 @@ struct Surroundings {
   JailEvents& events;
   std::uint32_t uid_base = 0;
   bool rootless = false;
+  bool make_ahead = false;
+  ProcessOpener open_process;
 };
 
 }  // namespace mayfly

@@ -19,6 +19,19 @@ using Json = nlohmann::ordered_json;
 // Parses with a depth limit and refuses duplicate keys, before any tree is kept. Comments are not allowed.
 Expected<Json> parse_json(std::string_view text, std::size_t most_depth);
 
+// An object made member by member. Its keys are ours and known to differ, so that none is compared with the others.
+class JsonObject {
+ public:
+  JsonObject& put(std::string_view key, Json value) {
+    members_.emplace_back(key, std::move(value));
+    return *this;
+  }
+  Json take() { return Json(std::move(members_)); }
+
+ private:
+  Json::object_t members_;
+};
+
 struct Frame {
   Json body;
   std::vector<Fd> fds;
@@ -56,7 +69,7 @@ class JsonReader {
   const Json* find(std::string_view key);
   const Json& object_;
   std::string where_;
-  std::vector<std::string> seen_;
+  std::vector<bool> was_read_;  // by place in the object
 };
 
 }  // namespace mayfly

@@ -22,6 +22,8 @@ struct Overloaded : Handlers... {
 template <typename... Handlers>
 Overloaded(Handlers...) -> Overloaded<Handlers...>;
 
+WireForm form_of(const Ended& ended) { return ended.after_running ? WireForm::AfterRunning : WireForm::Whole; }
+
 Expected<RunNumber> run_of(JsonReader& in) { return static_cast<RunNumber>(TRY(in.number("run", 1, UINT32_MAX))); }
 
 Json host_json(const Host& host) {
@@ -130,7 +132,12 @@ Json encode(const FromFrontEnd& message) {
   return std::visit(
       Overloaded{
           [](const Open& m) -> Json {
-            return {{"say", "open"}, {"run", m.run}, {"stdin", m.has_stdin}, {"request", request_json(m.request)}};
+            return JsonObject()
+                .put("say", "open")
+                .put("run", m.run)
+                .put("stdin", m.has_stdin)
+                .put("request", request_json(m.request))
+                .take();
           },
           [](const Cancel& m) -> Json {
             return {{"say", "cancel"}, {"run", m.run}, {"why", name(m.why)}};
@@ -154,11 +161,13 @@ Json encode(const FromSupervisor& message) {
                           return {{"say", "queued"}, {"run", m.run}, {"id", m.id}, {"position", m.position}};
                         },
                         [](const Running& m) -> Json {
-                          return {{"say", "running"},
-                                  {"run", m.run},
-                                  {"id", m.id},
-                                  {"controls", controls_json(m.controls)},
-                                  {"limits", limits_json(m.limits)}};
+                          return JsonObject()
+                              .put("say", "running")
+                              .put("run", m.run)
+                              .put("id", m.id)
+                              .put("controls", controls_json(m.controls))
+                              .put("limits", limits_json(m.limits))
+                              .take();
                         },
                         [](const Refused& m) -> Json {
                           return {{"say", "refused"},
@@ -170,7 +179,12 @@ Json encode(const FromSupervisor& message) {
                                   {"retryAfterMs", m.retry_after_ms}};
                         },
                         [](const Ended& m) -> Json {
-                          return {{"say", "ended"}, {"run", m.run}, {"result", result_wire(m.result)}};
+                          return JsonObject()
+                              .put("say", "ended")
+                              .put("run", m.run)
+                              .put("afterRunning", m.after_running)
+                              .put("result", result_wire(m.result, form_of(m)))
+                              .take();
                         },
                         [](const Host& m) -> Json { return host_json(m); },
                         [](const Fault& m) -> Json {
@@ -217,7 +231,8 @@ Expected<FromSupervisor> decode_from_supervisor(const Json& body) {
   if (say == "ended") {
     Ended ended;
     ended.run = TRY(run_of(in));
-    ended.result = TRY(result_from(*TRY(in.object("result"))));
+    ended.after_running = TRY(in.boolean("afterRunning", false));
+    ended.result = TRY(result_from(*TRY(in.object("result")), form_of(ended)));
     TRY(in.finish());
     return FromSupervisor(std::move(ended));
   }

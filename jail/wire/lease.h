@@ -4,7 +4,7 @@
 //   front end                                 supervisor
 //   Open  (fds: out, err?, in?, payload?) ->
 //                                          <- Queued (position)*     only while it waits
-//                                          <- Running (controls)     the gate is open
+//                                          <- Running (controls)?    the gate is open; not of a run that ends at once
 //                                          <- Refused | Ended        exactly one of them, last word on this run
 //   Cancel | Signal | Resize              ->
 //   AskHost                               <- Host
@@ -83,6 +83,7 @@ struct Refused {
 struct Ended {
   RunNumber run = 0;
   Result result;
+  bool after_running = false;  // its controls and limits were told with Running, and are not on the wire again
 };
 
 // What this host can and cannot do, found at the start of the service, for doctor and /api/containment.

@@ -9,7 +9,8 @@
 //   next in    peer's source for stdin: pipe or Unix stream socket, read side; absent: stdin is at its end at once
 //   (has_err, has_in say which are there)
 // The template forks; the relay takes over; the template answers nothing. A relay that dies closes `control`,
-// which is how the supervisor knows.
+// which is how the supervisor knows. After an order with make_ahead the template forks the next relay in a quiet
+// moment: that one takes the next order from the same socket by itself (decision 0008).
 //
 // inside -> relay, once, on `stream`: StreamsMessage with the outer ends:
 //   pipes: 0 write end of stdin, 1 read end of stdout, 2 read end of stderr;  pty: 0 the master
@@ -30,6 +31,8 @@ struct RelayOrder {
   std::uint32_t rootless = 0;
   std::uint32_t terminal = 0;
   std::uint32_t has_in = 0, has_err = 0;
+  std::uint32_t make_ahead = 0;      // 1: the next relay may be forked before its order
+  std::uint32_t last_line = 0;       // 1: Finish may bring a line, so that the sinks stay open until then
   std::uint64_t output_kept = 0;     // per stream; 0: streamed whole
   std::uint64_t output_ceiling = 0;  // both streams
   std::uint64_t wall_ms = 0, idle_ms = 0;
@@ -47,7 +50,8 @@ enum class RelayCommand : std::uint32_t {
   Opened,  // the gate is open: wall and idle time start now
   Resize,  // columns, rows: TIOCSWINSZ
   Signal,  // signal_number: TIOCSIG to the terminal's foreground group (INT, QUIT, TSTP); ignored without a terminal
-  Drain,   // the jail is dead: read every pipe to its end, kDrainLimit at most, close them, answer Drained
+  Drain,   // the jail is dead: read every pipe to its end, kDrainLimit at most, close them, answer Drained. A relay
+           // that was given the pidfd does so by itself when pid 1 is dead; it ignores a second time
   Finish,  // hand out what remains at the peer's pace, then close the peer's descriptors and exit.
            // `text`: a line to be written after the rest (the reason line), to stderr or the terminal; may be empty
 };
@@ -67,7 +71,7 @@ enum class RelaySays : std::uint32_t {
   Idle,       // no byte from the peer for idle_ms
   Backup,     // wall_ms + kWallBackup passed and the relay has killed pid 1 itself
   PeerGone,   // the peer closed every sink while the jail ran
-  Drained,    // totals follow in this message: answer to Drain
+  Drained,    // pid 1 is dead, or Drain came, and every pipe is read: totals follow in this message
   Delivered,  // all was handed to the peer; the relay exits now
   Broken,     // step failed: text
 };
@@ -85,6 +89,7 @@ struct RelayReport {
   std::int32_t error = 0;
   char text[128] = {};
   std::uint32_t incomplete = 0;  // Drained: the second was over before every pipe was at its end
+  std::uint32_t made_ahead = 0;  // this relay was forked before its order
   std::uint64_t in_bytes = 0;    // from the peer, passed into the jail
   RelayTotals out, err;          // only with Drained
 };

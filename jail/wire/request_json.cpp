@@ -21,11 +21,11 @@ std::optional<std::size_t> index_of(const std::array<std::string_view, N>& words
 }
 
 Json part_json(const PayloadPart& part) {
-  Json object = {
-      {"kind", kKinds[static_cast<std::size_t>(part.kind)]}, {"offset", part.offset}, {"length", part.length}};
-  if (!part.name.empty()) object["name"] = part.name;
-  if (part.executable) object["executable"] = true;
-  return object;
+  JsonObject object;
+  object.put("kind", kKinds[static_cast<std::size_t>(part.kind)]).put("offset", part.offset).put("length", part.length);
+  if (!part.name.empty()) object.put("name", part.name);
+  if (part.executable) object.put("executable", true);
+  return object.take();
 }
 
 Expected<PayloadPart> part_from(const Json& object) {
@@ -107,27 +107,27 @@ Expected<ControlSet> control_set_from(const Json& list, const std::string& where
 }
 
 Json request_json(const Request& request) {
-  Json object = {{"origin", name(request.origin)},
-                 {"peer", request.peer},
-                 {"principal", request.principal},
-                 {"profile", request.profile}};
-  if (!request.language.empty()) object["language"] = request.language;
+  JsonObject object;
+  object.put("origin", name(request.origin))
+      .put("peer", request.peer)
+      .put("principal", request.principal)
+      .put("profile", request.profile);
+  if (!request.language.empty()) object.put("language", request.language);
   if (!request.payload.empty()) {
     Json parts = Json::array();
     for (const PayloadPart& part : request.payload) parts.push_back(part_json(part));
-    object["payload"] = std::move(parts);
-    object["payloadBytes"] = request.payload_bytes;
+    object.put("payload", std::move(parts)).put("payloadBytes", request.payload_bytes);
   }
   if (request.terminal)
-    object["terminal"] = {{"columns", request.terminal->size.columns},
-                          {"rows", request.terminal->size.rows},
-                          {"term", request.terminal->term}};
-  if (Json limits = limit_request_json(request.limits); !limits.empty()) object["limits"] = std::move(limits);
-  if (request.require != ControlSet()) object["require"] = control_set_json(request.require);
-  if (request.reproducible) object["reproducible"] = true;
-  if (!request.label.empty()) object["label"] = request.label;
-  if (request.queue_ms) object["queueMs"] = *request.queue_ms;
-  return object;
+    object.put("terminal", {{"columns", request.terminal->size.columns},
+                            {"rows", request.terminal->size.rows},
+                            {"term", request.terminal->term}});
+  if (Json limits = limit_request_json(request.limits); !limits.empty()) object.put("limits", std::move(limits));
+  if (request.require != ControlSet()) object.put("require", control_set_json(request.require));
+  if (request.reproducible) object.put("reproducible", true);
+  if (!request.label.empty()) object.put("label", request.label);
+  if (request.queue_ms) object.put("queueMs", *request.queue_ms);
+  return object.take();
 }
 
 Expected<Request> request_from(const Json& object) {

@@ -1,5 +1,6 @@
 #include "jail/wire/result_json.h"
 
+#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -16,6 +17,7 @@ constexpr std::string_view kRuntime = "mayfly";
 std::string hex(const std::array<std::uint8_t, 32>& bytes) {
   static constexpr char kDigits[] = "0123456789abcdef";
   std::string text;
+  text.reserve(2 * bytes.size());
   for (const std::uint8_t byte : bytes) {
     text += kDigits[byte >> 4];
     text += kDigits[byte & 15];
@@ -27,8 +29,8 @@ Expected<std::array<std::uint8_t, 32>> digest_from(const std::string& text, cons
   std::array<std::uint8_t, 32> bytes{};
   if (text.size() != 64 || text.find_first_not_of("0123456789abcdef") != std::string::npos)
     return failure("read field", 0, field, "64 hexadecimal digits are needed");
-  for (std::size_t i = 0; i < 32; ++i)
-    bytes[i] = static_cast<std::uint8_t>(std::stoul(text.substr(2 * i, 2), nullptr, 16));
+  for (std::size_t i = 0; i < bytes.size(); ++i)
+    std::from_chars(text.data() + 2 * i, text.data() + 2 * i + 2, bytes[i], 16);
   return bytes;
 }
 
@@ -40,9 +42,10 @@ Json measured(const Measurement<T>& measurement, Number number) {
 }
 
 Json totals_wire(const StreamTotals& totals) {
-  Json object = {{"bytes", totals.bytes}, {"sha256", hex(totals.sha256)}, {"truncated", totals.truncated}};
-  if (totals.tail) object["tail"] = base64(*totals.tail);
-  return object;
+  JsonObject object;
+  object.put("bytes", totals.bytes).put("sha256", hex(totals.sha256)).put("truncated", totals.truncated);
+  if (totals.tail) object.put("tail", base64(*totals.tail));
+  return object.take();
 }
 
 Expected<StreamTotals> totals_from(const Json& object, const std::string& where) {
@@ -57,11 +60,11 @@ Expected<StreamTotals> totals_from(const Json& object, const std::string& where)
 }
 
 template <typename T, typename Number>
-void put_measurement(Json& object, const char* key, const Measurement<T>& measurement, Number number) {
-  Json entry = Json::object();
-  if (measurement.value) entry["value"] = number(*measurement.value);
-  if (!measurement.why.empty()) entry["why"] = measurement.why;
-  object[key] = std::move(entry);
+Json measurement_wire(const Measurement<T>& measurement, Number number) {
+  JsonObject entry;
+  if (measurement.value) entry.put("value", number(*measurement.value));
+  if (!measurement.why.empty()) entry.put("why", measurement.why);
+  return entry.take();
 }
 
 template <typename T, typename Make>
@@ -75,17 +78,44 @@ Expected<Measurement<T>> measurement_from(JsonReader& in, const char* key, Make 
   return measurement;
 }
 
+using StepTimes = decltype(Metrics::step_us);
+
+// One text, "5 0 128 ...": thirty numbers of their own would be a third of the message's tree. "" where no step was
+// taken.
+std::string steps_text(const StepTimes& times) {
+  std::string text;
+  if (times == StepTimes{}) return text;
+  for (const std::uint32_t time : times) text.append(std::to_string(time)).push_back(' ');
+  text.pop_back();
+  return text;
+}
+
+Expected<void> read_steps(std::string_view text, StepTimes& into) {
+  if (text.empty()) return {};
+  const char* at = text.data();
+  const char* const end = text.data() + text.size();
+  for (std::size_t i = 0; i < into.size(); ++i) {
+    if (i > 0 && (at == end || *at++ != ' ')) return failure("read field", 0, "metrics.stepUs", "too few numbers");
+    const auto [stop, error] = std::from_chars(at, end, into[i]);
+    if (error != std::errc()) return failure("read field", 0, "metrics.stepUs", "whole numbers are needed");
+    at = stop;
+  }
+  if (at != end) return failure("read field", 0, "metrics.stepUs", "too many numbers");
+  return {};
+}
+
 Json metrics_wire(const Metrics& metrics) {
-  Json object = {{"queuedMs", metrics.queued.count()},
-                 {"buildUs", metrics.build.count()},
-                 {"wallUs", metrics.wall.count()},
-                 {"closedUs", metrics.closed.count()}};
-  put_measurement(object, "cpuUs", metrics.cpu, [](Microseconds t) { return t.count(); });
-  put_measurement(object, "memoryPeak", metrics.memory_peak, [](Bytes b) { return b.count; });
-  put_measurement(object, "processesPeak", metrics.processes_peak, [](std::uint32_t n) { return n; });
-  object["madeAhead"] = metrics.made_ahead;
-  object["stepUs"] = metrics.step_us;
-  return object;
+  return JsonObject()
+      .put("queuedMs", metrics.queued.count())
+      .put("buildUs", metrics.build.count())
+      .put("wallUs", metrics.wall.count())
+      .put("closedUs", metrics.closed.count())
+      .put("cpuUs", measurement_wire(metrics.cpu, [](Microseconds t) { return t.count(); }))
+      .put("memoryPeak", measurement_wire(metrics.memory_peak, [](Bytes b) { return b.count; }))
+      .put("processesPeak", measurement_wire(metrics.processes_peak, [](std::uint32_t n) { return n; }))
+      .put("madeAhead", metrics.made_ahead)
+      .put("stepUs", steps_text(metrics.step_us))
+      .take();
 }
 
 Expected<Metrics> metrics_from(const Json& object) {
@@ -103,9 +133,7 @@ Expected<Metrics> metrics_from(const Json& object) {
   if (const Json* ahead = TRY(in.optional_array("madeAhead", 8)))
     for (const Json& part : *ahead)
       if (part.is_string()) metrics.made_ahead.push_back(part.get<std::string>());
-  if (const Json* steps = TRY(in.optional_array("stepUs", kStepCount)))
-    for (std::size_t i = 0; i < steps->size(); ++i)
-      if ((*steps)[i].is_number_unsigned()) metrics.step_us[i] = (*steps)[i].get<std::uint32_t>();
+  TRY(read_steps(TRY(in.text("stepUs", kStepCount * 11)), metrics.step_us));
   TRY(in.finish());
   return metrics;
 }
@@ -176,22 +204,24 @@ Json failure_json(const Result& result) {
 }
 
 Json metrics_public(const Metrics& metrics) {
-  return {{"queuedMs", metrics.queued.count()},
-          {"buildMs", to_ms(metrics.build)},
-          {"wallMs", to_ms(metrics.wall)},
-          {"cpuMs", measured(metrics.cpu, to_ms)},
-          {"memoryPeakBytes", measured(metrics.memory_peak, [](Bytes b) { return b.count; })},
-          {"processesPeak", measured(metrics.processes_peak, [](std::uint32_t n) { return n; })},
-          {"closedMs", to_ms(metrics.closed)},
-          {"madeAhead", text_list(metrics.made_ahead)}};
+  return JsonObject()
+      .put("queuedMs", metrics.queued.count())
+      .put("buildMs", to_ms(metrics.build))
+      .put("wallMs", to_ms(metrics.wall))
+      .put("cpuMs", measured(metrics.cpu, to_ms))
+      .put("memoryPeakBytes", measured(metrics.memory_peak, [](Bytes b) { return b.count; }))
+      .put("processesPeak", measured(metrics.processes_peak, [](std::uint32_t n) { return n; }))
+      .put("closedMs", to_ms(metrics.closed))
+      .put("madeAhead", text_list(metrics.made_ahead))
+      .take();
 }
 
 }  // namespace
 
 Json controls_json(const Controls& controls) {
-  Json object = Json::object();
-  for (const Control control : kAllControls) object[std::string(name(control))] = name(controls.at(control));
-  return object;
+  JsonObject object;
+  for (const Control control : kAllControls) object.put(name(control), name(controls.at(control)));
+  return object.take();
 }
 
 Expected<Controls> controls_from(const Json& object) {
@@ -212,18 +242,19 @@ Expected<Controls> controls_from(const Json& object) {
 }
 
 Json limits_json(const Limits& limits) {
-  Json object = {{"wallMs", limits.wall.count()},
-                 {"cpuMs", limits.cpu_time.count()},
-                 {"memoryBytes", limits.memory.count},
-                 {"processes", limits.processes},
-                 {"cpus", limits.cpus.count / 1000.0},
-                 {"diskBytes", limits.disk.count},
-                 {"inodes", limits.inodes},
-                 {"openFiles", limits.open_files},
-                 {"outputBytes", limits.output_kept.count},
-                 {"outputCeilingBytes", limits.output_ceiling.count}};
-  if (limits.idle.count() != 0) object["idleMs"] = limits.idle.count();
-  return object;
+  JsonObject object;
+  object.put("wallMs", limits.wall.count())
+      .put("cpuMs", limits.cpu_time.count())
+      .put("memoryBytes", limits.memory.count)
+      .put("processes", limits.processes)
+      .put("cpus", limits.cpus.count / 1000.0)
+      .put("diskBytes", limits.disk.count)
+      .put("inodes", limits.inodes)
+      .put("openFiles", limits.open_files)
+      .put("outputBytes", limits.output_kept.count)
+      .put("outputCeilingBytes", limits.output_ceiling.count);
+  if (limits.idle.count() != 0) object.put("idleMs", limits.idle.count());
+  return object.take();
 }
 
 Expected<Limits> limits_from(const Json& object) {
@@ -246,29 +277,28 @@ Expected<Limits> limits_from(const Json& object) {
   return limits;
 }
 
-Json result_wire(const Result& result) {
-  Json object = {{"id", result.id}, {"ending", name(result.ending)}, {"text", result.text}};
-  if (result.exit_code) object["exitCode"] = *result.exit_code;
-  if (result.signal_number) object["signal"] = *result.signal_number;
-  if (result.failed_step != Step::None || result.failed_errno != 0) {
-    object["failedStep"] = static_cast<unsigned>(result.failed_step);
-    object["failedErrno"] = result.failed_errno;
-  }
-  object["limitsReached"] = reached_json(result.limits_reached);
-  object["outputIncomplete"] = result.output_incomplete;
-  object["out"] = totals_wire(result.out);
-  object["err"] = totals_wire(result.err);
-  object["controls"] = controls_json(result.controls);
-  object["limits"] = limits_json(result.limits);
-  object["environment"] = text_list(result.environment);
-  object["profile"] = result.profile;
-  object["language"] = result.language;
-  object["label"] = result.label;
-  object["metrics"] = metrics_wire(result.metrics);
-  return object;
+Json result_wire(const Result& result, WireForm form) {
+  JsonObject object;
+  object.put("id", result.id).put("ending", name(result.ending)).put("text", result.text);
+  if (result.exit_code) object.put("exitCode", *result.exit_code);
+  if (result.signal_number) object.put("signal", *result.signal_number);
+  if (result.failed_step != Step::None || result.failed_errno != 0)
+    object.put("failedStep", static_cast<unsigned>(result.failed_step)).put("failedErrno", result.failed_errno);
+  object.put("limitsReached", reached_json(result.limits_reached))
+      .put("outputIncomplete", result.output_incomplete)
+      .put("out", totals_wire(result.out))
+      .put("err", totals_wire(result.err));
+  if (form == WireForm::Whole)
+    object.put("controls", controls_json(result.controls)).put("limits", limits_json(result.limits));
+  object.put("environment", text_list(result.environment))
+      .put("profile", result.profile)
+      .put("language", result.language)
+      .put("label", result.label)
+      .put("metrics", metrics_wire(result.metrics));
+  return object.take();
 }
 
-Expected<Result> result_from(const Json& object) {
+Expected<Result> result_from(const Json& object, WireForm form) {
   JsonReader in(object, "");
   Result result;
   result.id = TRY(in.text("id", 40));
@@ -284,8 +314,10 @@ Expected<Result> result_from(const Json& object) {
   result.output_incomplete = TRY(in.boolean("outputIncomplete", false));
   result.out = TRY(totals_from(*TRY(in.object("out")), "out"));
   result.err = TRY(totals_from(*TRY(in.object("err")), "err"));
-  result.controls = TRY(controls_from(*TRY(in.object("controls"))));
-  result.limits = TRY(limits_from(*TRY(in.object("limits"))));
+  if (form == WireForm::Whole) {
+    result.controls = TRY(controls_from(*TRY(in.object("controls"))));
+    result.limits = TRY(limits_from(*TRY(in.object("limits"))));
+  }
   result.environment = TRY(text_list_from(in, "environment"));
   result.profile = TRY(in.text("profile", 64));
   result.language = TRY(in.text("language", 64));
@@ -296,30 +328,33 @@ Expected<Result> result_from(const Json& object) {
 }
 
 Json result_public(const Result& result, const Captured& captured, std::string_view language_version) {
-  const StreamText out = stream_text(captured.out, result.out);
-  const StreamText err = stream_text(captured.err, result.err);
-  Json object = {{"id", result.id}, {"stdout", out.head}, {"stderr", err.head}};
-  object["exitCode"] = result.exit_code && result.ending == Ending::Exited ? Json(*result.exit_code) : Json(nullptr);
-  object["signal"] = result.signal_number ? Json(signal_name(*result.signal_number)) : Json(nullptr);
-  object["timedOut"] = is_timed_out(result.ending);
-  object["ending"] = name(result.ending);
-  if (!result.text.empty()) object["reason"] = result.text;
-  if (result.ending == Ending::Failed && result.failed_step != Step::None) object["failure"] = failure_json(result);
-  object["runtime"] = kRuntime;
-  object["language"] = result.language.empty() ? Json(nullptr) : Json(result.language);
-  object["languageVersion"] = language_version.empty() ? Json(nullptr) : Json(std::string(language_version));
-  object["encoding"] = {{"stdout", out.encoding}, {"stderr", err.encoding}};
-  object["truncated"] = {{"stdout", result.out.truncated}, {"stderr", result.err.truncated}};
-  object["tail"] = {{"stdout", out.tail}, {"stderr", err.tail}};
-  object["bytes"] = {{"stdout", result.out.bytes}, {"stderr", result.err.bytes}};
-  if (result.output_incomplete) object["outputIncomplete"] = true;
-  object["limitsReached"] = reached_json(result.limits_reached);
-  object["controls"] = controls_json(result.controls);
-  object["limits"] = limits_json(result.limits);
-  if (!result.label.empty()) object["label"] = result.label;
-  object["metrics"] = metrics_public(result.metrics);
-  object["record"] = nullptr;  // records arrive with the ledger
-  return object;
+  StreamText out = stream_text(captured.out, result.out);
+  StreamText err = stream_text(captured.err, result.err);
+  JsonObject object;
+  const auto both = [](Json stdout_part, Json stderr_part) {
+    return JsonObject().put("stdout", std::move(stdout_part)).put("stderr", std::move(stderr_part)).take();
+  };
+  const bool has_code = result.exit_code && result.ending == Ending::Exited;
+  object.put("id", result.id).put("stdout", std::move(out.head)).put("stderr", std::move(err.head));
+  object.put("exitCode", has_code ? Json(*result.exit_code) : Json(nullptr));
+  object.put("signal", result.signal_number ? Json(signal_name(*result.signal_number)) : Json(nullptr));
+  object.put("timedOut", is_timed_out(result.ending)).put("ending", name(result.ending));
+  if (!result.text.empty()) object.put("reason", result.text);
+  if (result.ending == Ending::Failed && result.failed_step != Step::None) object.put("failure", failure_json(result));
+  object.put("runtime", kRuntime);
+  object.put("language", result.language.empty() ? Json(nullptr) : Json(result.language));
+  object.put("languageVersion", language_version.empty() ? Json(nullptr) : Json(language_version));
+  object.put("encoding", both(out.encoding, err.encoding));
+  object.put("truncated", both(result.out.truncated, result.err.truncated));
+  object.put("tail", both(std::move(out.tail), std::move(err.tail)));
+  object.put("bytes", both(result.out.bytes, result.err.bytes));
+  if (result.output_incomplete) object.put("outputIncomplete", true);
+  object.put("limitsReached", reached_json(result.limits_reached));
+  object.put("controls", controls_json(result.controls)).put("limits", limits_json(result.limits));
+  if (!result.label.empty()) object.put("label", result.label);
+  object.put("metrics", metrics_public(result.metrics));
+  object.put("record", nullptr);  // records arrive with the ledger
+  return object.take();
 }
 
 }  // namespace mayfly

@@ -16,8 +16,10 @@ Json limits_json(const Limits& limits);
 Expected<Limits> limits_from(const Json& object);
 
 // The wire form: everything, lossless. result_from(result_wire(r)) == r.
-Json result_wire(const Result& result);
-Expected<Result> result_from(const Json& object);
+// AfterRunning: without controls and limits, which the peer has had with Running.
+enum class WireForm : bool { Whole, AfterRunning };
+Json result_wire(const Result& result, WireForm form = WireForm::Whole);
+Expected<Result> result_from(const Json& object, WireForm form = WireForm::Whole);
 
 // What was captured of one stream by whoever holds it (api, `mayfly run --json`).
 struct Captured {

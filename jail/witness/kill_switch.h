@@ -18,6 +18,8 @@ class KillSwitch {
 
   // Kills pid 1, and with it everything in its pid namespace. 0 or errno (ESRCH: already dead; EBADF: not armed).
   [[nodiscard]] int pull() const;
+  // Pid 1's pidfd: readable once it is dead, and with it everything inside. -1: not armed.
+  [[nodiscard]] int pid_one() const { return pid_one_.get(); }
 
  private:
   Fd pid_one_;

@@ -8,7 +8,8 @@ namespace {
 bool is_flag(std::uint32_t value) { return value <= 1; }
 
 bool flags_agree(const RelayOrder& order) {
-  if (!is_flag(order.rootless) || !is_flag(order.terminal) || !is_flag(order.has_in) || !is_flag(order.has_err)) {
+  if (!is_flag(order.rootless) || !is_flag(order.terminal) || !is_flag(order.has_in) || !is_flag(order.has_err) ||
+      !is_flag(order.last_line) || !is_flag(order.make_ahead)) {
     return false;
   }
   // A terminal has one output stream, pipes have two: nothing that a program writes is without a sink.

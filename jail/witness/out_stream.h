@@ -61,8 +61,13 @@ class OutStream {
   // A line of ours after the program's bytes.
   void append_line(std::string_view text, std::string_view line_end);
   [[nodiscard]] bool delivered() const { return !sink_ || queue_.empty(); }
-  [[nodiscard]] bool sink_gone() const { return !sink_; }
-  void close_sink() { sink_.reset(); }
+  // The peer has let go of it (not we).
+  [[nodiscard]] bool sink_gone() const { return !sink_ && !ended_; }
+  // The peer sees the end of this stream.
+  void end_sink() {
+    ended_ |= static_cast<bool>(sink_);
+    sink_.reset();
+  }
   [[nodiscard]] int source() const { return source_.get(); }
 
  private:
@@ -85,6 +90,7 @@ class OutStream {
   char last_ = '\n';  // byte passed on
   bool truncated_ = false;
   bool hung_up_ = false;  // EIO seen
+  bool ended_ = false;    // by us
   bool sink_is_full_ = false;
 };
 

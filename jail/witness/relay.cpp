@@ -32,6 +32,7 @@ void Relay::run() {
     reporter_.flush();
     if (polls_.at(places_.stream) != 0) take_streams();
     if (polls_.at(places_.control) != 0) take_commands();
+    if (polls_.at(places_.jail) != 0) drain();
     pump();
     keep_time();
   }
@@ -54,6 +55,7 @@ void Relay::watch() {
   places_.supervisor = polls_.add(liveness_.supervisor, POLLIN);
   places_.control = polls_.add(control_.get(), reporter_.pending() ? POLLIN | POLLOUT : POLLIN);
   places_.stream = polls_.add(stream_.get(), POLLIN);
+  places_.jail = polls_.add(kill_.pid_one(), POLLIN);
   for (OutStream& out : outs()) out.watch(polls_);
   in_.watch(polls_);
 }

@@ -2,9 +2,10 @@
 // its contract with the supervisor.
 //
 // Stages: Live (the jail may run) -> Drained (its side is read to the end and closed; totals are final) -> Delivering
-// (what is left goes out at the peer's pace) -> Over. Drain and Finish are the supervisor's; only a death is our own:
-// when the supervisor or the keeper is gone, or the supervisor has let go of a live jail, pid 1 is killed and
-// nothing more is delivered.
+// (what is left goes out at the peer's pace) -> Over. A relay that holds pid 1's pidfd drains by itself when pid 1 is
+// dead: it and the supervisor learn that at the same moment. Drain is for those that cannot know; Finish is the
+// supervisor's. When the supervisor or the keeper is gone, or the supervisor has let go of a live jail, pid 1 is
+// killed and nothing more is delivered.
 //
 // Single thread, poll(2), fixed memory. Side: outside; runs as the jail's relay uid.
 #pragma once
@@ -72,6 +73,7 @@ class Relay {
   void send_signal(int number) const;
   void drain();
   Reached drain_once();
+  void end_complete_streams();
   void finish(std::string_view text);
   void deliver();
   void keep_time();
@@ -89,7 +91,7 @@ class Relay {
 
   PollSet polls_;
   struct {
-    PollSet::Place keeper = -1, supervisor = -1, control = -1, stream = -1;
+    PollSet::Place keeper = -1, supervisor = -1, control = -1, stream = -1, jail = -1;
   } places_;
   Stage stage_ = Stage::Live;
   RelayMessage message_;                  // the command at hand

@@ -99,7 +99,7 @@ void Relay::send_signal(int number) const {
   if (order_.terminal == 1 && allowed && outs_[0].source() >= 0) ::ioctl(outs_[0].source(), TIOCSIG, number);
 }
 
-// The jail is dead, so what its pipes hold is all that there will be; at most a pipe's size each, into memory.
+// Pid 1 is dead, so what its jail's pipes hold is all that there will be; at most a pipe's size each, into memory.
 void Relay::drain() {
   if (stage_ != Stage::Live) return;
   if (stream_) take_streams();
@@ -135,6 +135,13 @@ Reached Relay::drain_once() {
   return worst;
 }
 
+// Where no line of ours can follow, the end of what is delivered need not wait for the result.
+void Relay::end_complete_streams() {
+  if (order_.last_line == 1) return;
+  for (OutStream& out : outs_)
+    if (out.delivered()) out.end_sink();
+}
+
 void Relay::finish(std::string_view text) {
   if (stage_ == Stage::Delivering) return;
   // Finish without Drain: a jail that was never built. There is nothing to hand out but our line.
@@ -155,13 +162,14 @@ void Relay::deliver() {
   const bool stalled = now_ >= stall_at_;
   if (!all && !stalled) return;
   const int error = stalled && !all ? ETIMEDOUT : every_sink_gone() ? EPIPE : 0;
-  for (OutStream& out : outs_) out.close_sink();
+  for (OutStream& out : outs_) out.end_sink();
   if (control_) reporter_.say(RelaySays::Delivered, error);
   stage_ = Stage::Over;
   ::sched_yield();  // whoever waited for these streams goes on before the kernel takes this process apart
 }
 
 void Relay::keep_time() {
+  if (stage_ == Stage::Drained) return end_complete_streams();
   if (stage_ == Stage::Delivering) return deliver();
   if (stage_ != Stage::Live) return;
   in_.tick(now_);

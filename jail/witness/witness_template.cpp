@@ -1,5 +1,6 @@
 #include "jail/witness/witness_template.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -10,6 +11,7 @@
 #include <cstring>
 #include <new>
 
+#include "jail/spec/limits.h"
 #include "jail/witness/identity.h"
 #include "jail/witness/poll_set.h"
 
@@ -39,6 +41,18 @@ const char* refusal(OrderVerdict verdict) {
   return "";
 }
 
+// What the C library may say on its way to abort() goes to /dev/null (0), not to the keeper's terminal.
+void speak_to_nobody() {
+  ::dup2(STDIN_FILENO, STDOUT_FILENO);
+  ::dup2(STDIN_FILENO, STDERR_FILENO);
+}
+
+RelayMemory& map_memory() {
+  void* memory = ::mmap(nullptr, sizeof(RelayMemory), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) ::_exit(1);
+  return *new (memory) RelayMemory;
+}
+
 }  // namespace
 
 void ignore_signals() {
@@ -63,49 +77,100 @@ void WitnessTemplate::run() {
     polls.clear();
     const PollSet::Place keeper = polls.add(fds_.keeper, POLLIN);
     const PollSet::Place supervisor = polls.add(fds_.supervisor, POLLIN);
-    const PollSet::Place control = polls.add(fds_.control, POLLIN);
-    polls.wait(-1);
+    const PollSet::Place taken = polls.add(spare_.get(), POLLIN);
+    const PollSet::Place control = polls.add(spare_ ? -1 : fds_.control, POLLIN);
+    polls.wait(patience());
     if (polls.at(keeper) != 0 || polls.at(supervisor) != 0) return;
-    if (polls.at(control) != 0 && !take_order()) return;
+    if (polls.at(taken) != 0) {
+      spare_.reset();
+    } else if (polls.at(control) != 0) {
+      RelayJob job;
+      const Taken got = take_order(job);
+      if (got == Taken::Closed) return;
+      if (got == Taken::Job) start_relay(std::move(job));
+    } else if (!spare_ && makes_ahead_) {
+      make_spare();
+    }
   }
 }
 
-bool WitnessTemplate::take_order() {
+// Milliseconds until the next spare: a fork while a jail is being built takes its processor from it.
+int WitnessTemplate::patience() const {
+  return makes_ahead_ && !spare_ ? static_cast<int>(kIdleBeforeRefill.count()) : -1;
+}
+
+WitnessTemplate::Taken WitnessTemplate::take_order(RelayJob& job) const {
   RelayOrder order;
   FdList list;
   const Arrival arrival = receive_fixed(fds_.control, &order, sizeof order, list);
-  if (arrival == Arrival::Closed) return false;
+  if (arrival == Arrival::Closed) return Taken::Closed;
   if (arrival == Arrival::Refused) {
     log_line("mayfly-witness: witness.order_refused field=size: not an order of this release\n");
   }
-  if (arrival != Arrival::Message) return true;
+  if (arrival != Arrival::Message) return Taken::Nothing;
   const OrderVerdict verdict = judge(order, list.count);
   if (verdict == OrderVerdict::Good) {
-    start_relay(make_job(order, list));
-  } else {
-    log_line(refusal(verdict));  // its descriptors are closed, which the supervisor sees as a dead relay
+    job = make_job(order, list);
+    return Taken::Job;
   }
-  return true;
+  log_line(refusal(verdict));  // its descriptors are closed, which the supervisor sees as a dead relay
+  return Taken::Nothing;
 }
 
 void WitnessTemplate::start_relay(RelayJob job) {
+  makes_ahead_ = job.order.make_ahead == 1;
   const pid_t child = ::_Fork();  // no handlers to run, no locks to take: this process has one thread and no heap
   if (child == 0) be_relay(std::move(job));
   if (child < 0)
     log_line("mayfly-witness: witness.fork_failed: this jail ends as failed; see the limit on processes\n");
 }
 
+void WitnessTemplate::make_spare() {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return void(makes_ahead_ = false);
+  Fd seen(ends[0]), untaken(ends[1]);
+  const pid_t child = ::_Fork();
+  if (child == 0) be_spare(std::move(untaken));
+  if (child < 0) return void(makes_ahead_ = false);  // tried again after the next order
+  spare_ = std::move(seen);
+}
+
 void WitnessTemplate::be_relay(RelayJob job) {
-  // What the C library may say on its way to abort() goes to /dev/null (0), not to the keeper's terminal.
-  ::dup2(STDIN_FILENO, STDOUT_FILENO);
-  ::dup2(STDIN_FILENO, STDERR_FILENO);
+  speak_to_nobody();
   std::array own{STDIN_FILENO,      STDOUT_FILENO,    STDERR_FILENO, fds_.keeper,   fds_.supervisor, fds_.uid_lock,
                  job.control.get(), job.stream.get(), job.out.get(), job.err.get(), job.in.get()};
   keep_only(own);
+  carry(std::move(job), map_memory());
+}
+
+// Everything that does not need the order is done before it comes.
+void WitnessTemplate::be_spare(Fd untaken) {
+  std::array own{STDIN_FILENO,    STDOUT_FILENO, STDERR_FILENO, fds_.keeper,
+                 fds_.supervisor, fds_.uid_lock, fds_.control,  untaken.get()};
+  keep_only(own);
+  RelayMemory& memory = map_memory();
+  memory.report.made_ahead = 1;
+  PollSet polls;
+  const PollSet::Place keeper = polls.add(fds_.keeper, POLLIN);
+  const PollSet::Place supervisor = polls.add(fds_.supervisor, POLLIN);
+  polls.add(fds_.control, POLLIN);
+  RelayJob job;
+  Taken got = Taken::Nothing;
+  while (got == Taken::Nothing) {
+    polls.wait(-1);
+    if (polls.at(keeper) != 0 || polls.at(supervisor) != 0) ::_exit(0);
+    got = take_order(job);
+  }
+  if (got == Taken::Closed) ::_exit(0);
+  untaken.reset();
+  ::close(fds_.control);
+  speak_to_nobody();
+  carry(std::move(job), memory);
+}
+
+void WitnessTemplate::carry(RelayJob job, RelayMemory& memory) const {
   if (become_relay(job.order) != 0) ::_exit(1);
-  void* memory = ::mmap(nullptr, sizeof(RelayMemory), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) ::_exit(1);
-  Relay relay{std::move(job), Liveness{fds_.keeper, fds_.supervisor}, *new (memory) RelayMemory};
+  Relay relay{std::move(job), Liveness{fds_.keeper, fds_.supervisor}, memory};
   relay.run();
   ::_exit(0);
 }

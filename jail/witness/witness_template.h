@@ -2,6 +2,9 @@
 // allocated for a jail. It never sees a byte of a jail or a peer; it holds descriptors of them only between an order
 // and the fork.
 //
+// Where orders ask for it, one relay is forked ahead, when there has been no order for a moment: the spare. It reads
+// the next order from the control socket itself. The template reads orders only while there is no spare.
+//
 // Ends when the keeper or the supervisor is gone. Relays go on without it (each holds its own descriptors).
 #pragma once
 
@@ -26,12 +29,18 @@ class WitnessTemplate {
   void run();
 
  private:
-  // False: the supervisor is gone.
-  bool take_order();
+  enum class Taken { Job, Nothing, Closed };
+  Taken take_order(RelayJob& job) const;
+  [[nodiscard]] int patience() const;
   void start_relay(RelayJob job);
+  void make_spare();
   [[noreturn]] void be_relay(RelayJob job);
+  [[noreturn]] void be_spare(Fd untaken);
+  [[noreturn]] void carry(RelayJob job, RelayMemory& memory) const;
 
   TemplateFds fds_;
+  Fd spare_;  // its end: the spare has an order, or is dead
+  bool makes_ahead_ = false;
 };
 
 // Children are reaped by the kernel; a closed pipe is an errno, not a death; the keys of the terminal on which the

@@ -186,7 +186,7 @@ void Channel::on(const Ended& ended) {
   phase_ = ChannelPhase::Over;
   // The relay writes the reason line behind the program's output. A jail that never ran may have had none: then no byte
   // comes, and the line is ours to say once the streams have ended.
-  if (!ran_ && exit_status_) unsaid_ = last_word(result, line_end());
+  if (!ran_ && reserved_exit_status(result.ending)) unsaid_ = last_word(result, line_end());
 }
 
 // The relays die with their supervisor and close the streams; what they still had is passed on.

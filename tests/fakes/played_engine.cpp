@@ -65,6 +65,11 @@ HostSide host_of(const EngineOptions& options) {
     return found;
   };
   host.size = {8_gib, 2};
+  // It is this process that plays the relay; one that a test gives stands for it.
+  host.open_process = [process = options.relay_process](pid_t) -> Expected<Fd> {
+    if (process < 0) return failure("open process", ESRCH);
+    return Fd(::fcntl(process, F_DUPFD_CLOEXEC, 0));
+  };
   return host;
 }
 
@@ -170,6 +175,7 @@ RelayMessage PlayedJail::next_command(RelayCommand wanted) {
   if (!read_fixed(next_message(control.get(), sizeof message, "a command to the relay"), message) ||
       message.command != wanted)
     throw PlayedOut("another command than wanted: " + std::to_string(static_cast<int>(message.command)));
+  sees_death = sees_death || wanted == RelayCommand::Attach;
   return message;
 }
 
@@ -181,7 +187,10 @@ GateCommand PlayedJail::next_gate_command() {
 }
 
 void PlayedJail::drain(RelayTotals out, bool incomplete) {
-  next_command(RelayCommand::Drain);
+  if (sees_death)
+    init.await_death();
+  else
+    next_command(RelayCommand::Drain);
   RelayReport report;
   report.says = RelaySays::Drained;
   report.out = out;

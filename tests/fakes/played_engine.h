@@ -59,7 +59,8 @@ struct PlayedJail {
   Fd control, relay_stream;  // relay
   std::vector<Fd> peer;      // the peer's descriptors, as the relay got them
   Sleeper init;
-  int builder = -1;  // our end of the builder's socket, borrowed
+  int builder = -1;         // our end of the builder's socket, borrowed
+  bool sees_death = false;  // the relay was given pid 1's pidfd
 
   void say_cloned();
   void say_failed(Step step, int error);
@@ -71,7 +72,7 @@ struct PlayedJail {
   void report(RelaySays says);
   RelayMessage next_command(RelayCommand wanted);  // skips none: another command is an error
   GateCommand next_gate_command();
-  void drain(RelayTotals out = {}, bool incomplete = false);  // awaits Drain, answers Drained
+  void drain(RelayTotals out = {}, bool incomplete = false);  // as a relay that sees pid 1 die, or else hears Drain
   std::string finish();                                       // awaits Finish; its text
   void relay_exits();
 
@@ -93,6 +94,7 @@ struct EngineOptions {
   bool service = false;  // lease.sock and monitor.sock in `directory`
   std::string directory;
   std::function<Expected<Controls>()> measured;  // default: every control is there
+  int relay_process = -1;                        // pidfd, borrowed; -1: nobody knows the relay's process
 };
 
 class PlayedEngine {

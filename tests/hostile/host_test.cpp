@@ -51,6 +51,13 @@ std::string status_of(const std::string& pid, const std::string& key) {
   return "";
 }
 
+// proc(5): whom the kernel ends first when the host has no memory left. -1001: not to be read.
+int oom_score_adj_of(const std::string& pid) {
+  int score = -1001;
+  std::ifstream("/proc/" + pid + "/oom_score_adj") >> score;
+  return score;
+}
+
 // Pids of the host's view whose parent is `parent`.
 std::vector<std::string> children_of(const std::string& parent) {
   std::vector<std::string> children;
@@ -166,7 +173,9 @@ TEST_CASE("A66 every task of a jail, pid 1 included, has no capability, no new p
         CHECK(status_of(pid, set) == "0000000000000000");
       CHECK(status_of(pid, "NoNewPrivs") == "1");
       CHECK(status_of(pid, "Seccomp") == "2");
+      CHECK(oom_score_adj_of(pid) >= 800);  // D24: before anything of ours
     }
+    CHECK(oom_score_adj_of("self") < 800);
     REQUIRE(runs.cancel(number));
   };
   const Outcome inside = arena().attack_while({.program = "ignores_signals"}, look);

@@ -98,6 +98,15 @@ TEST_CASE("A20 refused calls write nothing into the kernel's log", "[P06]") {
   CHECK(log.records_about("seccomp") == 0);
 }
 
+TEST_CASE("A20 no filter of a program's own makes the kernel log its calls", "[P06]") {
+  KernelLog log;
+  const Outcome inside = arena().attack({.program = "logging_filter"});
+  INFO(inside.story());
+  CHECK(inside.lines.of("seccomp") == "ENOSYS");
+  CHECK(inside.lines.of("prctl") == "EINVAL");
+  CHECK(log.records_about("hostile") == 0);
+}
+
 TEST_CASE("A21 endless output is cut visibly and the jail ends at a limit", "[P33][P34]") {
   Attack flood{.program = "endless_output"};
   flood.limits.wall_ms = 3000;

@@ -16,7 +16,7 @@ const std::string kJail =
     "82 81 0:47 / /proc ro,nosuid,nodev,noexec,relatime - proc none rw,hidepid=invisible\n"
     "92 82 0:38 /empty/file /proc/keys ro,nosuid,nodev,noexec,relatime - tmpfs none rw,size=1024k,mode=755\n"
     "100 76 0:48 / /dev/pts rw,nosuid,noexec,relatime - devpts none rw,mode=620,ptmxmode=666,max=64\n";
-constexpr FilesystemFacts kFacts{64u << 20, 8192, true};
+constexpr FilesystemFacts kFacts{64u << 20, 8192, true, 1};
 
 std::string with(const std::string& old, const std::string& changed) {
   std::string text = kJail;
@@ -53,8 +53,13 @@ TEST_CASE("a root that is not the jail's own bounded tmpfs is found") {
   CHECK(wrong(with("0:46 / / rw", "0:46 / /mnt rw")) == "filesystem");
 }
 
+TEST_CASE("a part of /proc that is not masked is found") {
+  CHECK(wrong(kJail, {64u << 20, 8192, true, 2}) == "proc");
+  CHECK(wrong(with("/proc/keys", "/tmp")) != "");
+}
+
 TEST_CASE("a disk limit that is no whole number of pages is the next larger one") {
-  CHECK(wrong(kJail, {(64u << 20) - 100, 8192, true}).empty());
+  CHECK(wrong(kJail, {(64u << 20) - 100, 8192, true, 1}).empty());
 }
 
 TEST_CASE("one more writable mount is found, wherever it is") {

@@ -10,6 +10,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -107,6 +108,7 @@ struct Asked {
   GateMessage proof;
   Spec spec;
   JailCgroup group;
+  BuilderReply builder;
   Asked() {
     spec.environment = {"HOME=/home/run", "LANG=C.UTF-8"};
     proof.environment_count = 2;
@@ -124,7 +126,8 @@ std::string wrong(Dressed upto, const Asked& asked) {
   const Subject subject(upto);
   const auto measurer = ControlMeasurer::make({0, true});
   REQUIRE(measurer.has_value());
-  const auto found = measurer->measure({subject.pid(), 0, asked.proof, asked.spec, asked.group, RelayState::Attached});
+  const auto found =
+      measurer->measure({subject.pid(), 0, asked.proof, asked.spec, asked.group, RelayState::Attached, asked.builder});
   return found ? "" : found.error().subject + ": " + found.error().why;
 }
 
@@ -134,6 +137,20 @@ bool starts(const std::string& text, const std::string& with) { return text.rfin
 
 TEST_CASE("a process in our own namespaces is refused at once") {
   CHECK(starts(wrong(Dressed::Not, {}), "identity: the program shares our user namespace"));
+}
+
+TEST_CASE("a process that shares one namespace with the builder, and none with us, is refused") {
+  const Subject subject(Dressed::Filtered);
+  struct stat network {};
+  REQUIRE(::stat(("/proc/" + std::to_string(subject.pid()) + "/ns/net").c_str(), &network) == 0);
+  Asked asked;
+  asked.builder.namespaces[3] = network.st_ino;
+  const auto measurer = ControlMeasurer::make({0, true});
+  const auto found =
+      measurer->measure({subject.pid(), 0, asked.proof, asked.spec, asked.group, RelayState::Attached, asked.builder});
+  REQUIRE_FALSE(found);
+  CHECK(found.error().subject == "network");
+  CHECK(found.error().why == "the program shares the builder's net namespace");
 }
 
 TEST_CASE("a process in namespaces of its own, but with no map, is not the user that was asked for") {
@@ -184,5 +201,6 @@ TEST_CASE("a process that is gone cannot be measured") {
   }
   ::usleep(50'000);
   const auto measurer = ControlMeasurer::make({0, true});
-  CHECK_FALSE(measurer->measure({pid, 0, asked.proof, asked.spec, asked.group, RelayState::Attached}).has_value());
+  CHECK_FALSE(measurer->measure({pid, 0, asked.proof, asked.spec, asked.group, RelayState::Attached, asked.builder})
+                  .has_value());
 }

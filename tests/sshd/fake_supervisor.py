@@ -30,7 +30,7 @@ def totals():
 
 def metrics():
     return {"queuedMs": 0, "buildUs": 1, "wallUs": 1, "closedUs": 1, "cpuUs": {"value": 1}, "memoryPeak": {"why": "fake"},
-            "processesPeak": {"why": "fake"}, "madeAhead": [], "stepUs": []}
+            "processesPeak": {"why": "fake"}, "madeAhead": [], "stepUs": ""}
 
 
 def result(run, ending, text="", **more):

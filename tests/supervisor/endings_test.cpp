@@ -201,11 +201,66 @@ TEST_CASE("a relay that dies ends its jail as failed") {
 TEST_CASE("a relay that dies before it has told what it read makes a good end a failed one") {
   Started s;
   s.jail.exit_with(0);
-  s.jail.next_command(RelayCommand::Drain);
+  s.jail.init.await_death();
   s.jail.relay_exits();
   const Result result = s.engine.next_as<Ended>(s.engine.client()).result;
   CHECK(result.ending == Ending::Failed);
   CHECK(result.output_incomplete);
+}
+
+TEST_CASE("a relay that says it has drained ends no jail; a first process that says it ends and does not is killed") {
+  Started s;
+  s.jail.report(RelaySays::Drained);
+  ::usleep(100'000);
+  CHECK_FALSE(s.jail.init.is_dead());
+  s.jail.exit_with(4);
+  s.jail.init.await_death();  // the sleeper that plays it does not end by itself
+  s.jail.finish();
+  CHECK(s.engine.next_as<Ended>(s.engine.client()).result.exit_code == 4);
+}
+
+TEST_CASE("of a run that is over at once the result alone is told, and it is whole either way") {
+  PlayedEngine engine;
+  bool at_once = false, after_running = false;
+  for (int i = 0; i < 50 && !(at_once && after_running); ++i) {
+    engine.open(engine.client(), exec_request());
+    PlayedJail jail = engine.take_jail();
+    jail.say_cloned();
+    jail.next_command(RelayCommand::Attach);
+    jail.say_attached();
+    jail.say_at_gate();
+    jail.next_gate_command();
+    if (at_once) jail.next_command(RelayCommand::Opened);
+    jail.exit_with(3);
+    jail.init.kill();
+    jail.drain();
+    FromSupervisor message = engine.next(engine.client());
+    const bool was_told = std::holds_alternative<Running>(message);
+    (was_told ? after_running : at_once) = true;
+    if (was_told) message = engine.next(engine.client());
+    const Result& result = std::get<Ended>(message).result;
+    CHECK(result.controls == all_controls());
+    CHECK(result.limits.memory.count == kExecLimits.defaults.memory.count);
+    CHECK(std::get<Ended>(message).after_running == was_told);
+  }
+  CHECK(at_once);
+  CHECK(after_running);
+}
+
+TEST_CASE("a relay that says it is through and lives on is killed before its slot is used again") {
+  const Sleeper process;
+  EngineOptions options;
+  options.relay_process = process.pidfd();
+  Started s(std::move(options));
+  s.jail.exit_with(0);
+  s.jail.drain();
+  s.jail.finish();
+  s.jail.report(RelaySays::Delivered);
+  CHECK(s.engine.next_as<Ended>(s.engine.client()).result.ending == Ending::Exited);
+  CHECK_FALSE(process.is_dead());
+  s.jail.relay_exits();
+  s.jail.say_released();
+  process.await_death();
 }
 
 TEST_CASE("a relay that was not through in time leaves the ending and says that output is missing") {

@@ -90,3 +90,36 @@ TEST_CASE("the queue is bounded, in all and for each principal") {
   CHECK(refused.kind == RefusalKind::QueueFull);
   CHECK(refused.retry_after_ms > 0);
 }
+
+TEST_CASE("what waits is bounded in bytes too, for each principal and in all") {
+  Policy policy = one_api_run();
+  policy.principals.queued = 100;
+  Service service(policy);
+  SupervisorClient api = service.client();
+  service.engine.open(api, api_request());
+  PlayedJail first = service.engine.take_jail();
+  first.run();
+  service.engine.next_as<Running>(api);
+  const auto open_large = [&](const char* principal) {
+    auto streams = make_run_streams(WithStderr::Yes, WithStdin::No);
+    PayloadBuilder payload;
+    payload.add(PayloadKind::Command, "true");
+    payload.add(PayloadKind::File, std::string((4u << 20) - 4, 'x'), "data");
+    REQUIRE(api.open(api_request(principal), std::move(payload), std::move(streams->peer)));
+  };
+  for (int i = 0; i < 32; ++i) {  // of 4 MiB
+    open_large("ana");
+    service.engine.next_as<Queued>(api);
+  }
+  open_large("ana");
+  CHECK(service.engine.next_as<Refused>(api).text == "code and files of 128 MiB wait already of this principal");
+  for (int i = 0; i < 32; ++i) {
+    open_large("ben");
+    service.engine.next_as<Queued>(api);
+  }
+  open_large("eva");
+  const Refused refused = service.engine.next_as<Refused>(api);
+  CHECK(refused.kind == RefusalKind::QueueFull);
+  CHECK(refused.text == "code and files of 256 MiB wait already");
+  CHECK(refused.retry_after_ms > 0);
+}

@@ -99,6 +99,45 @@ TEST_CASE("somebody who keeps writing into a held pipe gets neither time nor mem
   CHECK(memory_kib(witness.relays().at(0)) < kMostMemoryKib);
 }
 
+TEST_CASE("a relay that knows pid 1 drains by itself when it is dead, once") {
+  Witness witness;
+  Jail jail(witness, GENERATE(Jail::pipes(), Jail::terminal()));
+  jail.attach();
+  jail.arm();
+  write_all(jail.program_out.get(), "last words");
+  CHECK(read_up_to(jail.peer_out.get(), 10) == "last words");
+  CHECK_FALSE(jail.hear(100));  // alive: nothing to say
+  jail.program_in.reset();
+  jail.program_out.reset();
+  jail.program_err.reset();
+  jail.pid_one.kill();
+  const RelayReport drained = jail.expect(RelaySays::Drained);
+  CHECK(drained.out.bytes == 10);
+  CHECK(drained.incomplete == 0);
+  jail.command(RelayCommand::Drain);
+  jail.finish("");
+  jail.expect(RelaySays::Delivered);
+}
+
+TEST_CASE("where no line can follow, what is delivered ends before Finish; what is not waits for its peer") {
+  Witness witness;
+  RelayOrder order = Jail::pipes();
+  order.last_line = 0;
+  Jail jail(witness, order);
+  jail.attach();
+  write_all(jail.program_out.get(), std::string(65536, 'a'));  // the peer's pipe is full now
+  ::usleep(50'000);
+  write_all(jail.program_out.get(), "more");
+  write_all(jail.program_err.get(), "err");
+  jail.drain();
+  CHECK(read_to_end(jail.peer_err.get()) == "err");
+  CHECK(read_up_to(jail.peer_out.get(), 65540).size() == 65540);
+  CHECK(at_end_within(jail.peer_out.get(), kPatience));
+  jail.finish("");
+  CHECK(jail.expect(RelaySays::Delivered).error == 0);
+  CHECK(jail.relay_ends_within(kPatience));
+}
+
 TEST_CASE("a held pipe ends the wait as soon as it is closed") {
   Witness witness;
   Jail jail(witness, Jail::pipes());

@@ -204,6 +204,7 @@ RelayOrder Jail::pipes() {
   std::strcpy(order.jail, "j_test");
   order.rootless = 1;
   order.has_in = order.has_err = 1;
+  order.last_line = 1;
   order.output_ceiling = std::uint64_t{1} << 40;
   order.wall_ms = 60'000;
   return order;

@@ -4,7 +4,6 @@
 
 #include <linux/prctl.h>
 #include <linux/sched.h>
-#include <linux/seccomp.h>
 #include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -22,7 +21,6 @@ inline constexpr std::uint32_t kNamespaceFlags =
 // fcntl.h has it only with extensions, and not together with linux/fcntl.h.
 inline constexpr std::uint32_t kSetPipeSize = 1031;
 inline constexpr std::uint32_t kResetOnFork = 0x4000'0000;  // SCHED_RESET_ON_FORK
-inline constexpr std::uint32_t kLoggingFlags = SECCOMP_FILTER_FLAG_LOG | SECCOMP_FILTER_FLAG_NEW_LISTENER;
 // prctl(2) PR_SCHED_CORE and personality(2), where the headers may be older.
 inline constexpr std::uint32_t kSchedCore = 62;
 inline constexpr std::uint32_t kQueryPersonality = 0xffff'ffff;
@@ -74,6 +72,8 @@ inline constexpr auto kDeniedRows = std::to_array<SyscallRow>({
     {MAYFLY_CALL(prctl), Verdict::Deny,
      one_of(0, {PR_SET_MM, PR_TASK_PERF_EVENTS_DISABLE, PR_TASK_PERF_EVENTS_ENABLE, kSchedCore, PR_SET_IO_FLUSHER}),
      "moves the memory map's marks, drives perf, or weighs on the host's scheduler"},
+    {MAYFLY_CALL(prctl), Verdict::Invalid, one_of(0, {PR_SET_SECCOMP}),
+     "as seccomp; on a kernel without filters libraries see EINVAL, and go on"},
     {MAYFLY_CALL(prctl), Verdict::Allow, kAlways, "a process's own name, death signal, timer slack"},
     {MAYFLY_CALL(personality), Verdict::Deny, none_of(0, {0, kQueryPersonality}),
      "switches off layout randomisation and maps page zero; asking stays possible"},
@@ -85,9 +85,8 @@ inline constexpr auto kDeniedRows = std::to_array<SyscallRow>({
      "real-time and deadline scheduling would starve the host"},
     {MAYFLY_CALL(sched_setscheduler), Verdict::Allow, kAlways, "the fair policies"},
     {MAYFLY_CALL(sched_setattr), Verdict::Deny, kAlways, "its policy lies in memory where no filter sees it"},
-    {MAYFLY_CALL(seccomp), Verdict::Deny, any_bit(1, kLoggingFlags),
-     "makes the kernel log each denied call, or hands calls to a listener"},
-    {MAYFLY_CALL(seccomp), Verdict::Allow, kAlways, "a program may narrow itself further"},
+    {MAYFLY_CALL(seccomp), Verdict::Absent, kAlways,
+     "a filter can make the host's kernel log every call (SECCOMP_RET_LOG), and lies where no filter sees it"},
     {MAYFLY_CALL(mknod), Verdict::Deny, none_of(1, {0, S_IFREG, S_IFIFO, S_IFSOCK}, S_IFMT), "device nodes"},
     {MAYFLY_CALL(mknod), Verdict::Allow, kAlways, "fifos, sockets and plain files"},
     {MAYFLY_CALL(mknodat), Verdict::Deny, none_of(2, {0, S_IFREG, S_IFIFO, S_IFSOCK}, S_IFMT), "device nodes"},

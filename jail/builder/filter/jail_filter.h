@@ -1,9 +1,8 @@
 // The three seccomp filters of a jail, compiled once when the builder starts and kept as arrays of instructions.
 //   builder  deny list, loaded by the builder itself once; every jail inherits it
 //   program  allowlist (unknown call ENOSYS, known-dangerous EPERM, foreign architecture killed), the last layer before
-//            the gate. It allows all that the steps up to execve need (landlock, capset, prlimit64 on itself, vfork,
-//            seccomp), so pid 1 may load it once before its vfork, and the program's process inherits it.
-//   init     what pid 1 needs after its vfork has returned; loaded then, on top of `program`
+//            the gate, loaded by the program's own process: nothing may be added to it afterwards, so it is not pid 1's
+//   init     allowlist of what pid 1 needs after its vfork has returned; loaded then
 // Loading needs no_new_privs, or CAP_SYS_ADMIN in the user namespace:
 //   if (int error = load_filter(filters.program.data(), filters.program.size())) report_and_exit(Step::Filter, error);
 // Proof from inside: syscall(kReservedCall) fails with errno == kFilterBuildErrno (build_id.h).

@@ -16,8 +16,8 @@ namespace mayfly {
 
 namespace {
 
-// The filter of pid 1 narrows the program's, which it already has. Loading it takes as long as a short program runs,
-// and would delay word of its end: it is loaded once a program has run this long.
+// The program's filter is not pid 1's, whose own is narrower. Loading that takes as long as a short program runs, and
+// would delay word of its end: it is loaded once a program has run this long.
 constexpr Milliseconds kBeforeNarrowing = 20_ms;
 constexpr int kReapedAtOnce = 256;  // a flood of orphans must not keep us from the supervisor
 
@@ -138,10 +138,7 @@ void watch_program(Inside& in, pid_t program) {
   if (children < 0) ::_exit(1);
   Watch watch(in, program, children);
   tell_ended(in, watch.wait());
-  // The supervisor kills us, and with us whatever the program has left running. If it does not, we end by ourselves.
-  pollfd waited{in.supervisor, POLLIN, 0};
-  ::poll(&waited, 1, static_cast<int>(kWallBackup.count()));
-  ::_exit(0);
+  ::_exit(0);  // at once: whatever the program has left running dies with us, while the supervisor hears of its end
 }
 
 }  // namespace mayfly

@@ -57,12 +57,6 @@ int build_root(Inside& in, int& devpts) {
   return proc;
 }
 
-void lock_init(Inside& in) {
-  drop_privileges(in);
-  if (in.leaves_out(Layer::Filter)) return;
-  if (const int error = load_filter(in.host.filters.program); error != 0) in.fail(error);
-}
-
 }  // namespace
 
 void live_as_pid_one(Inside& in) {
@@ -81,7 +75,7 @@ void live_as_pid_one(Inside& in) {
   ProgramOrder order{in, make_streams(in, devpts), {}, proc_mounted};
   gather_texts(in, order.texts);
   in.enter(Step::LockInit);
-  lock_init(in);
+  drop_privileges(in);
   in.enter(Step::Fork);
   const pid_t program = start_program(order);
   close_inner(order.streams);

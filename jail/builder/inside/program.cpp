@@ -34,6 +34,12 @@ void begin_session(ProgramOrder& order) {
   ::umask(022);
 }
 
+void load_and_prove_filter(Inside& in) {
+  if (in.leaves_out(Layer::Filter)) return;
+  if (const int error = load_filter(in.host.filters.program); error != 0) in.fail(error);
+  if (::syscall(kReservedCall) >= 0 || errno != kFilterBuildErrno) in.fail(ENOSYS);
+}
+
 void tell_at_gate(ProgramOrder& order) {
   Inside& in = order.in;
   GateMessage message;
@@ -76,8 +82,8 @@ int live_as_program(void* argument) {
   become_run(in);
   in.enter(Step::Landlock);
   confine_files(in);
-  in.enter(Step::Filter);  // the filter itself was loaded by pid 1 and is inherited; here it is proved
-  if (!in.leaves_out(Layer::Filter) && (::syscall(kReservedCall) >= 0 || errno != kFilterBuildErrno)) in.fail(ENOSYS);
+  in.enter(Step::Filter);
+  load_and_prove_filter(in);
   in.enter(Step::Gate);
   tell_at_gate(order);
   wait_for_open(in);

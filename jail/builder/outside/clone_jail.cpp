@@ -91,12 +91,6 @@ int clone_pid_one(Workshop& shop, const Order& order, Inside& in, Cloned& cloned
   return 0;
 }
 
-void destroy(const Cloned& cloned) {
-  ::syscall(SYS_pidfd_send_signal, cloned.pidfd.get(), SIGKILL, nullptr, 0);
-  pollfd gone{cloned.pidfd.get(), POLLIN, 0};
-  ::poll(&gone, 1, static_cast<int>(kBuildLimit.count()));
-}
-
 // Joins a network namespace for the time of the clone, and comes home again.
 class Joined {
  public:
@@ -140,6 +134,12 @@ int clone_and_map(Workshop& shop, const Order& order, StepClock& steps, const Tr
 
 }  // namespace
 
+void destroy(const Cloned& cloned) {
+  ::syscall(SYS_pidfd_send_signal, cloned.pidfd.get(), SIGKILL, nullptr, 0);
+  pollfd gone{cloned.pidfd.get(), POLLIN, 0};
+  ::poll(&gone, 1, static_cast<int>(kBuildLimit.count()));
+}
+
 int clone_jail(Workshop& shop, const Order& order, StepClock& steps, Cloned& cloned) {
   if (const int error = enter(shop, steps, Step::JoinNetwork); error != 0) return error;
   const bool weakened = shop.host.faults.leaves_out(Layer::Network);
@@ -157,6 +157,7 @@ int clone_jail(Workshop& shop, const Order& order, StepClock& steps, Cloned& clo
   TreeCopies trees;
   if (const int error = trees.make(in.row); error != 0) return error;
   const int error = clone_and_map(shop, order, steps, trees, in, cloned);
+  cloned.nsid = part.nsid;
   if (error == 0) shop.nsids.belongs_to(part.nsid, order.plan.slot);
   return error;
 }

@@ -26,9 +26,13 @@ struct Cloned {
   pid_t pid = 0;
   Fd pidfd;
   bool network_made_ahead = false;
+  std::uint32_t nsid = Nsids::kNone;
 };
 
 // 0, or the errno of the step that `steps` is in; then nothing of the jail is left.
 int clone_jail(Workshop& shop, const Order& order, StepClock& steps, Cloned& cloned);
+
+// Kills pid 1 and waits until it is dead, kBuildLimit at most.
+void destroy(const Cloned& cloned);
 
 }  // namespace mayfly

@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <charconv>
+#include <string_view>
 
 #include "jail/os/fd.h"
 #include "jail/spec/limits.h"
@@ -23,12 +24,8 @@ class MapText {
     text_[size_++] = '1';
     text_[size_++] = '\n';
   }
-  // One write(2): the kernel takes a map whole or not at all.
-  [[nodiscard]] int write_to(int directory, const char* name) const {
-    const Fd file(::openat(directory, name, O_WRONLY | O_CLOEXEC));
-    if (!file) return errno;
-    return ::write(file.get(), text_, size_) == static_cast<ssize_t>(size_) ? 0 : errno;
-  }
+  // The kernel takes a map in one write(2) or not at all.
+  [[nodiscard]] std::string_view text() const { return {text_, size_}; }
 
  private:
   void number(std::uint32_t value) {
@@ -50,6 +47,20 @@ MapText map_for(const HostFacts& host, std::uint32_t slot, std::uint32_t caller)
   return map;
 }
 
+// One write(2): 0 or errno.
+int write_text(int directory, const char* name, std::string_view text) {
+  const Fd file(::openat(directory, name, O_WRONLY | O_CLOEXEC));
+  if (!file) return errno;
+  return ::write(file.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size()) ? 0 : errno;
+}
+
+// proc(5): on a host without memory the kernel ends jails before it ends anything of ours.
+int be_first_to_die(const HostFacts& host, int directory) {
+  char text[8];
+  const char* const end = std::to_chars(text, text + sizeof text, host.oom_score_adj).ptr;
+  return write_text(directory, "oom_score_adj", {text, static_cast<std::size_t>(end - text)});
+}
+
 }  // namespace
 
 int write_id_maps(const HostFacts& host, int host_proc, pid_t child, std::uint32_t slot) {
@@ -57,9 +68,10 @@ int write_id_maps(const HostFacts& host, int host_proc, pid_t child, std::uint32
   *std::to_chars(path, path + sizeof path - 1, child).ptr = '\0';
   const Fd directory(::openat(host_proc, path, O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!directory) return errno;
-  if (const int error = map_for(host, slot, host.caller_uid).write_to(directory.get(), "uid_map"); error != 0)
-    return error;
-  return map_for(host, slot, host.caller_gid).write_to(directory.get(), "gid_map");
+  if (const int error = be_first_to_die(host, directory.get()); error != 0) return error;
+  const MapText users = map_for(host, slot, host.caller_uid), groups = map_for(host, slot, host.caller_gid);
+  if (const int error = write_text(directory.get(), "uid_map", users.text()); error != 0) return error;
+  return write_text(directory.get(), "gid_map", groups.text());
 }
 
 }  // namespace mayfly

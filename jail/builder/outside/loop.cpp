@@ -10,7 +10,8 @@ namespace mayfly {
 
 namespace {
 
-void send_reply(int control, const BuilderReply& reply, int pidfd) {
+// 0 or errno.
+int send_reply(int control, const BuilderReply& reply, int pidfd) {
   iovec body{const_cast<BuilderReply*>(&reply), sizeof reply};
   alignas(cmsghdr) char rights_data[CMSG_SPACE(sizeof(int))] = {};
   msghdr header{};
@@ -26,8 +27,10 @@ void send_reply(int control, const BuilderReply& reply, int pidfd) {
     std::memcpy(CMSG_DATA(rights), &pidfd, sizeof pidfd);
   }
   // A supervisor that is gone shows as a closed socket in the next turn.
-  while (::sendmsg(control, &header, MSG_NOSIGNAL) < 0 && errno == EINTR) {
-  }
+  ssize_t sent = -1;
+  do sent = ::sendmsg(control, &header, MSG_NOSIGNAL);
+  while (sent < 0 && errno == EINTR);
+  return sent < 0 ? errno : 0;
 }
 
 BuilderReply reply_to(const Order& order, StepClock& steps, int error, const Cloned& cloned) {
@@ -62,6 +65,8 @@ class Loop {
     ready.says = BuilderSays::Ready;
     ready.proc_available = shop_.host.proc_available ? 1 : 0;
     ready.landlock_abi = shop_.host.landlock_abi;
+    ready.proc_masks = shop_.host.proc_available ? shop_.host.mask_count : 0;
+    ready.namespaces = shop_.host.namespaces;
     send_reply(with_.control, ready, -1);
   }
 
@@ -136,7 +141,13 @@ class Loop {
     Cloned cloned;
     const int error = clone_jail(shop_, order_, steps, cloned);
     if (error != 0) cloned = Cloned{};
-    send_reply(with_.control, reply_to(order_, steps, error, cloned), cloned.pidfd.get());
+    const int unsent = send_reply(with_.control, reply_to(order_, steps, error, cloned), cloned.pidfd.get());
+    if (unsent == 0 || error != 0) return;
+    // Its pidfd did not go through (ETOOMANYREFS: as an ordinary user all of a host's descriptors in flight are
+    // counted together, unix(7)). A jail that nobody can end must not be.
+    destroy(cloned);
+    shop_.nsids.belongs_to_nobody(cloned.nsid);
+    refuse(unsent);
   }
 
   Workshop& shop_;

@@ -14,7 +14,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <charconv>
+#include <cstring>
 
 namespace mayfly {
 
@@ -49,6 +52,27 @@ void read_processors(HostFacts& facts) {
     if (CPU_ISSET(i, &allowed)) facts.processors[facts.processor_count++] = static_cast<std::uint16_t>(i);
 }
 
+// Above our own, never below: lowering takes CAP_SYS_RESOURCE, which not even every root has.
+std::int32_t oom_score_of_jails() {
+  constexpr std::int32_t kJail = 800;  // of -1000..1000 (proc(5)); what the service itself starts with is 0
+  const int file = ::open("/proc/self/oom_score_adj", O_RDONLY | O_CLOEXEC);
+  char text[16];
+  const ssize_t count = ::read(file, text, sizeof text);
+  ::close(file);
+  std::int32_t own = 0;
+  if (count > 0) std::from_chars(text, text + count, own);
+  return std::max(own, kJail);
+}
+
+// Descriptors in flight are counted against it (unix(7)), and as an ordinary user all of a host's together. Jails have
+// limits of their own, and never more than we were started with.
+void raise_descriptor_limit() {
+  rlimit files{};
+  if (::getrlimit(RLIMIT_NOFILE, &files) != 0) return;
+  files.rlim_cur = files.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &files);
+}
+
 }  // namespace
 
 void normalise(Privilege privilege) {
@@ -73,7 +97,9 @@ void look_at_host(HostFacts& facts) {
   facts.caller_uid = ::geteuid();
   facts.caller_gid = ::getegid();
   for (unsigned i = 0; i < RLIM_NLIMITS; ++i) ::getrlimit(static_cast<__rlimit_resource>(i), &facts.limits[i]);
+  raise_descriptor_limit();
   read_processors(facts);
+  facts.oom_score_adj = oom_score_of_jails();
   const long abi = ::syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION);
   facts.landlock_abi = abi > 0 ? static_cast<std::uint32_t>(abi) : 0;
   const int root = ::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -83,6 +109,18 @@ void look_at_host(HostFacts& facts) {
       facts.links[facts.link_count++] = link;
   }
   ::close(root);
+}
+
+int name_own_namespaces(HostFacts& facts, int host_proc) {
+  constexpr std::array<const char*, kNamespaceCount> kNames = {"user", "mnt", "pid", "net", "ipc", "uts", "cgroup"};
+  for (std::size_t i = 0; i < kNames.size(); ++i) {
+    char path[24] = "self/ns/";
+    std::strcat(path, kNames[i]);
+    struct stat status {};
+    if (::fstatat(host_proc, path, &status, 0) != 0) return errno;
+    facts.namespaces[i] = status.st_ino;
+  }
+  return 0;
 }
 
 void choose_masks(HostFacts& facts) {

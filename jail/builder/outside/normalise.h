@@ -18,6 +18,9 @@ int keep_capabilities();
 void look_at_host(HostFacts& facts);
 
 // Which paths a procfs of this kernel has that jails must not see. After the builder's root was entered.
+// Whose namespaces no jail may share. 0 or errno.
+int name_own_namespaces(HostFacts& facts, int host_proc);
+
 void choose_masks(HostFacts& facts);
 
 }  // namespace mayfly

@@ -98,6 +98,10 @@ void Nsids::belongs_to(std::uint32_t nsid, std::uint32_t slot) {
   entries_[nsid] = {Use::Jail, static_cast<std::uint16_t>(slot)};
 }
 
+void Nsids::belongs_to_nobody(std::uint32_t nsid) {
+  if (nsid < kMost && entries_[nsid].use == Use::Jail) entries_[nsid] = {Use::Ahead, 0};
+}
+
 std::uint32_t Nsids::release(std::uint32_t nsid) {
   if (nsid >= kMost || entries_[nsid].use == Use::Free) return kNone;
   const Entry was = entries_[nsid];

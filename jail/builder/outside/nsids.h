@@ -25,6 +25,8 @@ class Nsids {
   std::uint32_t assign(int network_fd);
   // From now on the release of `nsid` is that of `slot`.
   void belongs_to(std::uint32_t nsid, std::uint32_t slot);
+  // Its end is not told: there is no jail in that slot.
+  void belongs_to_nobody(std::uint32_t nsid);
 
   // The slot of one released namespace, or kNone when there is no more to read.
   std::uint32_t take_released();

@@ -1,5 +1,8 @@
 /* A44, A45, A46, A64: calls that reach the kernel or the whole host. Arguments are such that the kernel itself would
  * refuse them as nonsense before it changed anything: the control shows that the call gets that far outside. */
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
 #include <sys/timex.h>
 
 #include "probe.h"
@@ -53,6 +56,19 @@ int probe_kernel_calls(int argc, char** argv) {
   TRY_CALL(sethostname, "x", -1);
   TRY_CALL(setdomainname, "x", -1);
   TRY_CALL(modify_ldt, 99, 0, 0);
+  return 0;
+}
+
+/* A20: a filter of its own whose only word is "log this call". */
+int probe_logging_filter(int argc, char** argv) {
+  (void)argc;
+  (void)argv;
+  struct sock_filter log_all[] = {BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_LOG)};
+  struct sock_fprog program = {1, log_all};
+  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  say("seccomp", syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program));
+  say("prctl", prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0));
+  for (int i = 0; i < 1000; ++i) getppid();
   return 0;
 }
 
