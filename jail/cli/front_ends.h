@@ -15,7 +15,8 @@
 
 namespace mayfly {
 
-// A service is started anew when it ends; a task runs once in the life of a supervisor.
+// A service is started anew when it ends; a task has to succeed once in the life of a supervisor, and is tried a few
+// times.
 enum class FrontEndKind : unsigned char { Service, Task };
 
 struct FrontEnd {

@@ -50,6 +50,7 @@ class Keeper {
     std::optional<Child> child;
     RestartPace pace;
     bool restart_is_due = false;
+    int failures = 0;  // of a task
   };
 
   Keeper(Orders orders, CorePrograms programs, EventLoop loop, Instance instance, StateLock lock)
@@ -71,6 +72,7 @@ class Keeper {
   Expected<void> restart_core_part(KeeperSays what);
   void reap();
   void process_ended(pid_t pid);
+  static bool is_to_be_tried_again(Kept& task, int status);
   void supervisor_ended(int status);
   void part_ended(Kept& kept, const std::string& name, int status, std::function<Expected<void>()> restart);
   void nothing_is_left();

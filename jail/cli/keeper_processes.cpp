@@ -18,6 +18,8 @@ constexpr Milliseconds kJailsDieWithin = 2500_ms;  // after the supervisor; thei
 constexpr Milliseconds kRebuildLimit = 5_s;
 constexpr Milliseconds kLastWords = 1500_ms;  // for sessions and relays to hand out what a peer is still reading
 
+constexpr int kTaskTries = 4;
+
 std::string how_it_ended(int status) {
   if (WIFSIGNALED(status)) return signal_name(WTERMSIG(status));
   return "exit " + std::to_string(WEXITSTATUS(status));
@@ -106,11 +108,17 @@ void Keeper::process_ended(pid_t pid) {
     const auto status = take(front_end_processes_[i]);
     if (!status) continue;
     if (mode_ == Mode::Running) tell(KeeperSays::FrontEndGone, &front_ends_[i], pid, -1);
-    if (front_ends_[i].kind == FrontEndKind::Task) return;  // it has said itself what went wrong, if anything did
+    if (front_ends_[i].kind == FrontEndKind::Task && !is_to_be_tried_again(front_end_processes_[i], *status)) return;
     return part_ended(front_end_processes_[i], front_ends_[i].name, *status, [this, i] { return start_front_end(i); });
   }
   siginfo_t orphan{};
   ::waitid(P_PID, static_cast<id_t>(pid), &orphan, WEXITED | WNOHANG);  // a relay, a pid 1, a session
+}
+
+// It has said itself what went wrong, if anything did.
+bool Keeper::is_to_be_tried_again(Kept& task, int status) {
+  if (status == 0) task.failures = 0;
+  return status != 0 && ++task.failures < kTaskTries;
 }
 
 void Keeper::part_ended(Kept& kept, const std::string& name, int status, std::function<Expected<void>()> restart) {

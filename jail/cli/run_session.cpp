@@ -153,6 +153,7 @@ void Session::move_output(ByteCopy& copy, Fd& source, const pollfd& from, const 
     copy.sink_gone();
   else if (to.revents != 0 && copy.wants_sink())
     copy.sink_ready();
+  running_ = running_ || (from.revents & POLLIN) != 0;  // Running itself may come a moment later
   if (from.revents != 0) copy.source_ready();
   if (copy.state() == ByteCopy::State::SinkGone && source) {
     source.reset();  // the relay meets EPIPE, as the program would have
@@ -215,7 +216,7 @@ Expected<void> Session::on_signal(int number) {
   if (number == SIGHUP) return client_.cancel(run_, Ending::Disconnected);
   // In a terminal the keys come as bytes: a signal to us is from somebody else, who means us.
   const bool for_program = running_ && streams_ != Streams::Terminal && asked_to_end_ < 2;
-  if (is_word || for_program) return running_ ? client_.signal(run_, number) : Expected<void>();
+  if (is_word || for_program) return client_.signal(run_, number);  // nothing happens before the gate is open
   return client_.cancel(run_, Ending::Cancelled);
 }
 

@@ -121,6 +121,16 @@ def test_a_killed_builder_or_witness_template_leaves_live_jails_alone():
         service.stop()
 
 
+def test_a_killed_examiner_examines_all_the_same():
+    service = Service()
+    try:
+        os.kill(service.helper("mayfly-examiner"), signal.SIGKILL)
+        status, answer = service.get("/api/containment")
+        assert status == 200 and answer["problems"] == [], answer
+    finally:
+        service.stop()
+
+
 def relay_of(service, program):
     """The relay that runs under the same block of uids as `program`, a process of a jail: the init uid is next to the run uid."""
     assert os.geteuid() == 0, "needs root: the relays of one ordinary user cannot be told apart"
