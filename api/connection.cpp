@@ -26,6 +26,8 @@ constexpr auto kIdleTime = std::chrono::seconds(75);  // between two requests of
 constexpr auto kWriteTime = std::chrono::seconds(60);
 constexpr auto kPeerWatch = std::chrono::milliseconds(500);  // a vanished peer is noticed within this
 constexpr std::uint32_t kMaxHeader = 16 * 1024;
+// Read and not yet understood: a header, or the head or the trailers of a chunk; bodies are taken out at once.
+constexpr std::size_t kMaxUnparsed = 64 * 1024;
 constexpr std::size_t kWriteChunk = 256 * 1024;  // progress is asked of every chunk
 
 auto quiet(ErrorCode& error) { return asio::redirect_error(asio::use_awaitable, error); }
@@ -88,12 +90,19 @@ bool peer_is_gone(int socket) {
   return info.tcpi_state != TCP_ESTABLISHED;
 }
 
-asio::awaitable<void> watch_peer(Wire& wire, Call& call, std::shared_ptr<asio::steady_timer> timer) {
-  for (;;) {
+// What the route and its watcher share. `answered` is what ends the watching: a timer that has fired already cannot be
+// cancelled any more.
+struct Watching {
+  asio::steady_timer timer;
+  bool answered = false;
+};
+
+asio::awaitable<void> watch_peer(Wire& wire, Call& call, std::shared_ptr<Watching> watching) {
+  while (!watching->answered) {
     ErrorCode error;
-    timer->expires_after(kPeerWatch);
-    co_await timer->async_wait(quiet(error));
-    if (error) co_return;  // the route has answered
+    watching->timer.expires_after(kPeerWatch);
+    co_await watching->timer.async_wait(quiet(error));
+    if (watching->answered) co_return;
     if (!peer_is_gone(wire.stream.socket().native_handle())) continue;
     if (call.on_peer_gone) std::exchange(call.on_peer_gone, nullptr)();
     // Not set yet: the route is still before its run; look again.
@@ -102,17 +111,18 @@ asio::awaitable<void> watch_peer(Wire& wire, Call& call, std::shared_ptr<asio::s
 
 asio::awaitable<Reply> answer_call(Wire& wire, Service& service, Route route, Call& call) {
   const auto executor = co_await asio::this_coro::executor;
-  auto timer = std::make_shared<asio::steady_timer>(executor);
+  auto watching = std::make_shared<Watching>(asio::steady_timer(executor));
   auto done = std::make_shared<asio::steady_timer>(executor, asio::steady_timer::time_point::max());
-  bool watching = true;
-  asio::co_spawn(executor, watch_peer(wire, call, timer), [&watching, done](std::exception_ptr) {
-    watching = false;
+  bool is_watched = true;
+  asio::co_spawn(executor, watch_peer(wire, call, watching), [&is_watched, done](std::exception_ptr) {
+    is_watched = false;
     done->cancel();
   });
   Reply reply = co_await route(service, call);
-  timer->cancel();
+  watching->answered = true;
+  watching->timer.cancel();
   // The watcher holds references into this frame: it must be over before we go.
-  while (watching) {
+  while (is_watched) {
     ErrorCode woken;
     co_await done->async_wait(quiet(woken));
   }
@@ -136,6 +146,8 @@ std::optional<Problem> judge_header(const Parser& parser, const Service& service
 Problem problem_of(const ErrorCode& error) {
   if (error == http::error::header_limit)
     return {431, "header-too-large", "The header is too large", "allowed 0..16384 bytes", "", 0};
+  if (error == http::error::buffer_overflow)
+    return {431, "header-too-large", "The header of a chunk, or what follows the last, is too large", "", "", 0};
   if (error == http::error::body_limit)
     return {413, "body-too-large", "The body is too large", "allowed 0..16777216 bytes", "", 0};
   if (error == beast::error::timeout) return {408, "too-slow", "The request did not arrive in time", "", "", 0};
@@ -238,7 +250,7 @@ asio::awaitable<void> serve_connection(asio::ip::tcp::socket socket, std::shared
   socket.set_option(asio::ip::tcp::no_delay(true), error);
   const auto peer = peer_of(socket.native_handle());
   if (!peer) co_return;
-  Wire wire{Stream(std::move(socket)), beast::flat_buffer(kMaxBody + kMaxHeader), {}, {}};
+  Wire wire{Stream(std::move(socket)), beast::flat_buffer(kMaxUnparsed), {}, {}};
   wire.source = peer->source;
   wire.peer = peer->text;
   std::chrono::seconds patience = kHeaderTime;

@@ -45,6 +45,18 @@ void EngineLink::wait() {
                          });
 }
 
+// The supervisor does not read at the moment: what it is owed goes out when it does.
+void EngineLink::wait_for_room() {
+  if (gone_ || !client_.wants_write() || std::exchange(waits_for_room_, true)) return;
+  descriptor_.async_wait(asio::posix::descriptor_base::wait_write,
+                         [self = shared_from_this()](const boost::system::error_code& error) {
+                           self->waits_for_room_ = false;
+                           if (error || self->gone_) return;
+                           if (auto sent = self->client_.flush(); !sent) return self->lose(sent.error());
+                           self->wait_for_room();
+                         });
+}
+
 void EngineLink::take_messages() {
   for (;;) {
     auto message = client_.receive();
@@ -79,12 +91,14 @@ void EngineLink::lose(const Failure& why) {
 Expected<RunNumber> EngineLink::open(Request request, PayloadBuilder payload, PeerEnds ends, Listener listener) {
   const RunNumber run = TRY(client_.open(std::move(request), std::move(payload), std::move(ends)));
   listeners_[run] = std::move(listener);
+  wait_for_room();
   return run;
 }
 
 void EngineLink::cancel(RunNumber run, Ending why) {
   if (gone_ || !listeners_.contains(run)) return;
-  if (auto sent = client_.cancel(run, why); !sent) lose(sent.error());
+  if (auto sent = client_.cancel(run, why); !sent) return lose(sent.error());
+  wait_for_room();
 }
 
 void EngineLink::forget(RunNumber run) { listeners_.erase(run); }

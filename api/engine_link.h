@@ -32,6 +32,7 @@ class EngineLink : public std::enable_shared_from_this<EngineLink> {
  private:
   EngineLink(boost::asio::io_context& context, SupervisorClient client, std::function<void()> on_gone);
   void wait();
+  void wait_for_room();
   void take_messages();
   void give(const FromSupervisor& message);
   void lose(const Failure& why);
@@ -41,7 +42,7 @@ class EngineLink : public std::enable_shared_from_this<EngineLink> {
   boost::asio::posix::stream_descriptor descriptor_;  // a duplicate, only to wait on
   std::unordered_map<RunNumber, Listener> listeners_;
   std::function<void()> on_gone_;
-  bool gone_ = false;
+  bool gone_ = false, waits_for_room_ = false;
 };
 
 }  // namespace mayfly::api

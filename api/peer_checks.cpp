@@ -71,11 +71,16 @@ std::optional<Problem> judge_framing(const Header& header) {
                    "send one Content-Length, or Transfer-Encoding: chunked alone",
                    "",
                    0};
+  const std::string_view length = view(header[http::field::content_length]);
+  if (lengths == 1 && length.find_first_not_of("0123456789") != std::string_view::npos)
+    return Problem{400, "bad-framing", "Content-Length must be one whole number", "", "Content-Length", 0};
   if (codings == 1 && lower(view(header[http::field::transfer_encoding])) != "chunked")
     return Problem{400, "bad-framing",       "Only the transfer coding \"chunked\" is understood",
                    "",  "Transfer-Encoding", 0};
   if (count_of(header, http::field::content_encoding) != 0)
     return Problem{415, "bad-content-encoding", "Bodies are not compressed here", "", "Content-Encoding", 0};
+  if (count_of(header, http::field::expect) > 1)
+    return Problem{417, "bad-expect", "Only one Expect header is understood", "", "Expect", 0};
   if (header.find(http::field::expect) != header.end() && lower(view(header[http::field::expect])) != "100-continue")
     return Problem{417, "bad-expect", "Only 100-continue is understood", "", "Expect", 0};
   return std::nullopt;

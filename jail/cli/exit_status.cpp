@@ -5,6 +5,8 @@
 namespace mayfly {
 
 int exit_status(const Result& result) {
+  const bool own_end = result.ending == Ending::Exited || result.ending == Ending::Signalled;
+  if (own_end && result.output_incomplete) return kOwnFailure;  // bytes are missing: never a success
   if (result.ending == Ending::Exited) return result.exit_code.value_or(kOwnFailure);
   if (result.ending == Ending::Signalled) return result.signal_number ? 128 + *result.signal_number : kOwnFailure;
   if (result.ending == Ending::Failed && result.failed_step == Step::Execute) {

@@ -76,7 +76,7 @@ int report(RunOutcome outcome, const Request& request, Streams streams) {
   if (outcome.quiet) {
     drop_reason(outcome.captured.err, line);
     print(STDERR_FILENO, outcome.captured.err);
-  } else if (result.ending != Ending::Exited && !outcome.reason_seen) {
+  } else if ((result.ending != Ending::Exited || result.output_incomplete) && !outcome.reason_seen) {
     print(STDERR_FILENO, line + "\n");
   }
   return exit_status(result);

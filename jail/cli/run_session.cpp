@@ -108,7 +108,8 @@ std::array<pollfd, Session::kEntries> Session::interests() const {
   const bool from_out = out_.wants_source() || out_.state() == ByteCopy::State::SinkGone;
   const bool from_err = err_.wants_source() || err_.state() == ByteCopy::State::SinkGone;
   std::array<pollfd, kEntries> entries{};
-  entries[kClient] = {has_last_ ? -1 : client_.descriptor(), POLLIN, 0};
+  entries[kClient] = {has_last_ ? -1 : client_.descriptor(),
+                      static_cast<short>(client_.wants_write() ? POLLIN | POLLOUT : POLLIN), 0};
   entries[kSignals] = {signals_.descriptor(), POLLIN, 0};
   entries[kStdin] = {reading ? STDIN_FILENO : -1, POLLIN, 0};
   entries[kIn] = {own_.in.get(), when(in_.wants_sink(), POLLOUT), 0};  // POLLERR: its reader is gone

@@ -22,6 +22,9 @@ Expected<Pipe> make_pipe() {
   return Pipe{Fd(ends[0]), Fd(ends[1])};
 }
 
+// ETOOMANYREFS: too many descriptors under way, until the reader takes some.
+bool is_full(const Failure& why) { return why.error == EAGAIN || why.error == ETOOMANYREFS; }
+
 }  // namespace
 
 Expected<RunStreams> make_run_streams(WithStderr with_stderr, WithStdin with_stdin) {
@@ -52,7 +55,33 @@ Expected<SupervisorClient> SupervisorClient::adopt(Fd connected) {
 }
 
 Expected<void> SupervisorClient::send(const FromFrontEnd& message, std::span<const int> fds) {
-  return send_frame(socket_.get(), encode(message), fds);
+  TRY(flush());
+  Unsent parcel{TRY(frame_text(encode(message))), {}};
+  if (unsent_.empty()) {
+    const auto sent = send_message(socket_.get(), std::as_bytes(std::span(parcel.text)), fds);
+    if (sent || !is_full(sent.error())) return sent;
+  }
+  constexpr std::size_t kMostUnsent = 2048;
+  if (unsent_.size() >= kMostUnsent) return failure("speak with the supervisor", ENOBUFS, "", "it does not read");
+  for (const int fd : fds) {
+    parcel.fds.emplace_back(::fcntl(fd, F_DUPFD_CLOEXEC, 3));
+    if (!parcel.fds.back()) return failure("keep descriptor for the supervisor", errno);
+  }
+  unsent_.push_back(std::move(parcel));
+  return {};
+}
+
+Expected<void> SupervisorClient::flush() {
+  while (!unsent_.empty()) {
+    const Unsent& next = unsent_.front();
+    std::vector<int> fds;
+    for (const Fd& fd : next.fds) fds.push_back(fd.get());
+    const auto sent = send_message(socket_.get(), std::as_bytes(std::span(next.text)), fds);
+    if (!sent && is_full(sent.error())) return {};
+    unsent_.pop_front();
+    if (!sent) return sent;
+  }
+  return {};
 }
 
 Expected<RunNumber> SupervisorClient::open(Request request, PayloadBuilder payload, PeerEnds ends) {
@@ -80,6 +109,7 @@ Expected<void> SupervisorClient::resize(RunNumber run, TerminalSize size) { retu
 Expected<void> SupervisorClient::ask_host() { return send(AskHost{}, {}); }
 
 Expected<std::optional<FromSupervisor>> SupervisorClient::receive() {
+  TRY(flush());
   auto frame = receive_frame(socket_.get());
   if (!frame) {
     if (frame.error().error == EAGAIN) return std::optional<FromSupervisor>();

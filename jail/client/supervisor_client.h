@@ -8,6 +8,7 @@
 // When it is destroyed every run of it ends (the connection is the right).
 #pragma once
 
+#include <deque>
 #include <map>
 #include <optional>
 #include <string>
@@ -62,6 +63,11 @@ class SupervisorClient {
   Expected<void> resize(RunNumber run, TerminalSize size);
   Expected<void> ask_host();
 
+  // A supervisor that does not read for a while is waited for: what could not be sent is kept (up to a bound) and goes
+  // out, in order, with flush() or receive() once the descriptor is writable.
+  [[nodiscard]] bool wants_write() const { return !unsent_.empty(); }
+  Expected<void> flush();
+
   // One message that is waiting, or nullopt when none is. A Failure means that the supervisor is gone (EPIPE) or
   // spoke nonsense: the connection is of no more use, and every run of it is over.
   Expected<std::optional<FromSupervisor>> receive();
@@ -75,6 +81,11 @@ class SupervisorClient {
   Fd socket_;
   RunNumber next_run_ = 1;
   std::map<RunNumber, Running> running_;
+  struct Unsent {
+    std::string text;
+    std::vector<Fd> fds;
+  };
+  std::deque<Unsent> unsent_;
 };
 
 }  // namespace mayfly

@@ -140,6 +140,7 @@ Expected<void> set_host_limits(V1Tree& tree, const HostLimits& host) {
     write_group_file(parent, "memory.use_hierarchy", "1");
     TRY(write_group_file(parent, "memory.limit_in_bytes", std::to_string(host.memory.count)));
     tree.has_memsw = ::faccessat(parent, "memory.memsw.limit_in_bytes", W_OK, AT_EACCESS) == 0;
+    tree.has_tcp = ::faccessat(parent, "memory.kmem.tcp.limit_in_bytes", W_OK, AT_EACCESS) == 0;
     if (tree.has_memsw) TRY(write_group_file(parent, "memory.memsw.limit_in_bytes", std::to_string(host.memory.count)));
   }
   if (tree.pids != nullptr) TRY(write_group_file(tree.pids->parent.get(), "pids.max", std::to_string(host.processes)));

@@ -28,6 +28,7 @@ struct V1Tree {
   const V1Branch* cpu = nullptr;
   const V1Branch* cpuacct = nullptr;
   bool has_memsw = false;  // memory and swap limited together; else swappiness 0 keeps a jail off swap
+  bool has_tcp = false;    // what sockets hold is counted apart (memory.kmem.tcp)
   MilliCpus host_cpus;
   std::string parent_name;
   std::shared_ptr<CgroupDirectories> directories;

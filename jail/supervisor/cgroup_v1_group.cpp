@@ -27,6 +27,12 @@ std::optional<std::uint64_t> number_in(const V1Branch* branch, std::string_view 
   return read_group_number(branch->parent.get(), GroupPath(group, file).text());
 }
 
+// v1 counts what is under way in sockets apart from all other memory.
+Bytes tcp_limit(const GroupLimits& limits) {
+  constexpr Bytes kMost{32u << 20};
+  return limits.memory.count < kMost.count ? limits.memory : kMost;
+}
+
 constexpr const char* kNoAccounting = "no cpuacct controller";
 
 Expected<void> write_in(const V1Branch& branch, std::string_view group, std::string_view file, std::string_view text) {
@@ -64,6 +70,8 @@ Expected<void> V1Group::limit_memory() {
   if (memory == nullptr) return {};
   const std::string bytes = std::to_string(limits_.memory.count);
   TRY(write_in(*memory, name_, "memory.limit_in_bytes", bytes));
+  if (tree_->has_tcp)
+    TRY(write_in(*memory, name_, "memory.kmem.tcp.limit_in_bytes", std::to_string(tcp_limit(limits_).count)));
   if (tree_->has_memsw) return write_in(*memory, name_, "memory.memsw.limit_in_bytes", bytes);
   return write_in(*memory, name_, "memory.swappiness", "0");
 }
@@ -187,6 +195,8 @@ GroupMeasured V1Group::measure(std::string_view proc_cgroup) const {
   judge(measured.memory, tree_->memory, "memory", "memory.limit_in_bytes", whole_pages(limits_.memory));
   if (measured.memory == LimitState::AsAsked && tree_->has_memsw)
     judge(measured.memory, tree_->memory, "memory", "memory.memsw.limit_in_bytes", whole_pages(limits_.memory));
+  if (measured.memory == LimitState::AsAsked && tree_->has_tcp)
+    judge(measured.memory, tree_->memory, "memory", "memory.kmem.tcp.limit_in_bytes", whole_pages(tcp_limit(limits_)));
   judge(measured.processes, tree_->pids, "pids", "pids.max", limits_.processes);
   judge(measured.cpu, tree_->cpu, "cpu", "cpu.cfs_quota_us", quota_us(within(limits_.cpus, tree_->host_cpus)));
   return measured;

@@ -28,7 +28,8 @@ namespace {
 // Over SSH the reason line is the only thing that tells a limit from a program's own status. Who speaks the result
 // object has it all in there.
 bool wants_reason_line(const Result& result, OriginKind origin) {
-  return origin == OriginKind::Ssh && result.ending != Ending::Exited && result.ending != Ending::Signalled;
+  const bool own_end = result.ending == Ending::Exited || result.ending == Ending::Signalled;
+  return origin == OriginKind::Ssh && (!own_end || result.output_incomplete);
 }
 
 }  // namespace

@@ -103,6 +103,12 @@ std::vector<LimitReached> limits_reached(const Result& result, const Findings& f
   return reached;
 }
 
+// A relay is not believed more than messages can hold.
+std::uint64_t written(const Findings& findings) {
+  constexpr std::uint64_t kMost = INT64_MAX;
+  return std::min(findings.out.bytes, kMost) + std::min(findings.err.bytes, kMost);
+}
+
 Result bare_result(const Spec& spec, const Decision& decision) {
   Result result;
   result.id = spec.id.text();
@@ -169,6 +175,9 @@ Decision final_decision(Decision first, const Findings& findings, const Limits& 
   if (first.ending == Ending::Signalled && is_cpu_signal(*first.wait_status) && findings.metrics.cpu.value &&
       *findings.metrics.cpu.value + kCpuGrain >= limits.cpu_time)
     return ended_as(Ending::CpuLimit);
+  // Its last bytes may have come together with its end, so that nobody had the time to end it.
+  if (ended_by_itself && !findings.relay_lost && written(findings) > limits.output_ceiling.count)
+    return ended_as(Ending::OutputLimit);
   if (ended_by_itself && findings.relay_lost)
     return failed_at(Step::None, 0, "the relay of its output broke before everything was read");
   return first;

@@ -7,7 +7,7 @@
 
 namespace mayfly {
 
-Expected<void> send_frame(int socket, const Json& body, std::span<const int> fds) {
+Expected<std::string> frame_text(const Json& body) {
   std::string text;
   try {
     // Bytes that are not UTF-8 were judged or escaped before; a replacement keeps the frame well-formed all the same.
@@ -17,6 +17,11 @@ Expected<void> send_frame(int socket, const Json& body, std::span<const int> fds
   }
   if (text.size() > kMaxFrame.count)
     return failure("write frame", EMSGSIZE, "", std::to_string(text.size()) + " bytes");
+  return text;
+}
+
+Expected<void> send_frame(int socket, const Json& body, std::span<const int> fds) {
+  const std::string text = TRY(frame_text(body));
   return send_message(socket, std::as_bytes(std::span(text)), fds);
 }
 

@@ -38,6 +38,8 @@ struct Frame {
   bool closed = false;  // the peer has closed; body is null
 };
 
+// A frame as it travels.
+Expected<std::string> frame_text(const Json& body);
 Expected<void> send_frame(int socket, const Json& body, std::span<const int> fds = {});
 Expected<Frame> receive_frame(int socket);
 

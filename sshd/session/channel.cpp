@@ -183,6 +183,11 @@ void Channel::on(const Ended& ended) {
     exit_signal_ = signal_name(*result.signal_number);
     if (exit_signal_.starts_with("SIG")) exit_signal_.erase(0, 3);
   }
+  const bool own_end = result.ending == Ending::Exited || result.ending == Ending::Signalled;
+  if (own_end && result.output_incomplete) {  // bytes are missing: never a success
+    exit_status_ = kOwnFailure;
+    exit_signal_.clear();
+  }
   phase_ = ChannelPhase::Over;
   // The relay writes the reason line behind the program's output. A jail that never ran may have had none: then no byte
   // comes, and the line is ours to say once the streams have ended.

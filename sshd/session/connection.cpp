@@ -82,7 +82,8 @@ bool Connection::wait() {
   entries_.push_back({guardians_.keeper.get(), POLLIN, 0});
   entries_.push_back({guardians_.listener.get(), POLLIN, 0});
   entries_.push_back({transport_->descriptor(), transport_->interest(), 0});
-  entries_.push_back({engine_alive_ ? client_.descriptor() : -1, POLLIN, 0});
+  entries_.push_back({engine_alive_ ? client_.descriptor() : -1,
+                      static_cast<short>(client_.wants_write() ? POLLIN | POLLOUT : POLLIN), 0});
   for (const auto& channel : channels_) channel->add_interest(entries_);
   transport_->rearm_quick_acks();
   // A callback that came after its channel had its turn is not kept waiting.

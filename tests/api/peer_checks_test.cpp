@@ -59,6 +59,12 @@ TEST_CASE("a body whose length can be read in two ways is refused") {
   CHECK(status(judge_framing(with(http::field::transfer_encoding, "chunked"))) == 0);
   CHECK(status(judge_framing(with(http::field::content_encoding, "gzip"))) == 415);
   CHECK(status(judge_framing(with(http::field::expect, "202-maybe"))) == 417);
+  Header expects = with(http::field::expect, "100-continue");
+  expects.insert(http::field::expect, "202-maybe");
+  CHECK(status(judge_framing(expects)) == 417);
+  CHECK(status(judge_framing(with(http::field::content_length, "19"))) == 0);
+  for (const char* bad : {"19, 19", "+19", "0x13", "-1"})
+    CHECK(status(judge_framing(with(http::field::content_length, bad))) == 400);
 }
 
 }  // namespace mayfly::api

@@ -139,8 +139,20 @@ TEST_CASE("socket families and protocols outside the allowlist are refused, uppe
   for (std::uint64_t family : {AF_UNIX, AF_INET, AF_INET6}) {
     CHECK(program_says(__NR_socket, {family, SOCK_STREAM, 0}) == kAllow);
     CHECK(program_says(__NR_socket, {family | 0xffff'ffff'0000'0000ull, SOCK_STREAM, 0}) == kAllow);
-    CHECK(program_says(__NR_socketpair, {family, SOCK_STREAM, 0}) == kAllow);
+    CHECK(program_says(__NR_socketpair, {family, SOCK_STREAM, 0}) ==
+          (family == AF_UNIX ? kAllow : error(EAFNOSUPPORT)));
+    for (std::uint64_t type : {SOCK_STREAM, SOCK_DGRAM, SOCK_RAW})
+      CHECK(program_says(__NR_socket, {family, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0}) == kAllow);
+    for (std::uint64_t type : {0, 4, 6, 7, 10, 15}) {  // RDM, DCCP, PACKET
+      INFO(type);
+      CHECK(program_says(__NR_socket, {family, type, 0}) == error(EINVAL));
+      CHECK(program_says(__NR_socket, {family, type | SOCK_CLOEXEC, 0}) == error(EINVAL));
+    }
+    CHECK(program_says(__NR_socket, {family, SOCK_SEQPACKET, 0}) == (family == AF_UNIX ? kAllow : error(EINVAL)));
   }
+  for (std::uint64_t type : {SOCK_STREAM, SOCK_DGRAM, SOCK_SEQPACKET})
+    CHECK(program_says(__NR_socketpair, {AF_UNIX, type | SOCK_CLOEXEC, 0}) == kAllow);
+  for (std::uint64_t type : {0, 3, 4, 6, 10}) CHECK(program_says(__NR_socketpair, {AF_UNIX, type, 0}) == error(EINVAL));
   for (std::uint64_t family = 0; family < 64; ++family) {
     if (family == AF_UNIX || family == AF_INET || family == AF_INET6) continue;
     INFO(family);
@@ -150,6 +162,23 @@ TEST_CASE("socket families and protocols outside the allowlist are refused, uppe
   for (std::uint64_t protocol : {33u, 132u, 136u, 262u}) {  // DCCP, SCTP, UDP-Lite, MPTCP
     CHECK(program_says(__NR_socket, {AF_INET, SOCK_STREAM, protocol}) == error(EPROTONOSUPPORT));
   }
+}
+
+TEST_CASE("what would tell of the host's files, fill pipes without bound, or take huge pages is refused",
+          "[P05][P06]") {
+  for (const std::uint32_t number :
+       {__NR_inotify_init, __NR_inotify_init1, __NR_inotify_add_watch, __NR_inotify_rm_watch, __NR_sync, __NR_syncfs})
+    CHECK(program_says(number, {}) == error(ENOSYS));
+  CHECK(program_says(__NR_fcntl, {3, 1026 /* F_NOTIFY */}) == error(EINVAL));
+  CHECK(program_says(__NR_fcntl, {3, F_GETFL}) == kAllow);
+  CHECK(program_says(__NR_splice, {}) == error(EINVAL));
+  CHECK(program_says(__NR_tee, {}) == error(EINVAL));
+  CHECK(program_says(__NR_mmap, {0, 4096, 3, 0x22}) == kAllow);
+  CHECK(program_says(__NR_mmap, {0, 4096, 3, 0x22 | 0x40000}) == error(EINVAL));
+  CHECK(program_says(__NR_memfd_create, {0, 1}) == kAllow);
+  CHECK(program_says(__NR_memfd_create, {0, 1 | 4}) == error(EINVAL));
+  CHECK(program_says(__NR_shmget, {0, 4096, 01600}) == kAllow);
+  CHECK(program_says(__NR_shmget, {0, 4096, 01600 | 04000}) == error(EINVAL));
 }
 
 TEST_CASE("terminal injection, pipe enlargement and real-time scheduling are refused", "[P11]") {

@@ -192,6 +192,17 @@ TEST_CASE("A66 a program sees its own confinement", "[P11]") {
   CHECK(inside.lines.of("Seccomp") == "2");
 }
 
+TEST_CASE("P05 a jail hears nothing of what others open, and flushes no file system of the host", "[P05]") {
+  const OutsideRun control = arena().control({"watch_host"});
+  for (const char* call : {"inotify_init1", "fcntl", "syncfs"}) CHECK(control.lines.of(call) == "ok");
+  const Outcome inside = arena().attack({.program = "watch_host"});
+  INFO(inside.story());
+  CHECK(inside.lines.of("inotify_init1") == "ENOSYS");
+  CHECK(inside.lines.of("fcntl") == "EINVAL");
+  CHECK(inside.lines.of("syncfs") == "ENOSYS");
+  CHECK(inside.lines.of("splice") == "EINVAL");
+}
+
 TEST_CASE("A41 /proc cannot be used to change the host", "[P11]") {
   const Outcome inside = arena().attack({.program = "proc_writes"});
   INFO(inside.story());

@@ -107,3 +107,22 @@ TEST_CASE("A10 message queues and semaphores are bounded and gone with the jail"
   CHECK((inside.exited(0) || inside.ended(Ending::MemoryLimit)));
   CHECK(inside.lines.number("posix") < 1000);
 }
+
+TEST_CASE("A05 what is under way in a jail's sockets is bounded", "[P06]") {
+  CHECK(arena().control({"socket_memory", "4"}).lines.number("kilobytes") > 4 * 256);
+  const Outcome inside = arena().attack({.program = "socket_memory"});
+  INFO(inside.story());
+  CHECK(inside.lines.number("connections") > 3);
+  CHECK(inside.lines.number("kilobytes") < 100 * 1024);
+  // v1 counts it apart from other memory, 32 MiB at most.
+  if (inside.result.controls.at(Control::Memory) == Measured::CgroupV1)
+    CHECK(inside.lines.number("kilobytes") < 33 * 1024);
+}
+
+TEST_CASE("A05 connections that nobody accepts are few", "[P06]") {
+  if (arena().as_root()) CHECK(arena().control({"accept_queues", "200"}).lines.number("queued") > 100);
+  const Outcome inside = arena().attack({.program = "accept_queues"});
+  INFO(inside.story());
+  CHECK(inside.lines.number("queued") >= 16);
+  CHECK(inside.lines.number("queued") < 40);
+}

@@ -6,6 +6,8 @@
 #include <linux/sched.h>
 #include <sched.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
@@ -20,6 +22,9 @@ inline constexpr std::uint32_t kNamespaceFlags =
     CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET;
 // fcntl.h has it only with extensions, and not together with linux/fcntl.h.
 inline constexpr std::uint32_t kSetPipeSize = 1031;
+inline constexpr std::uint32_t kNotify = 1026;              // F_NOTIFY
+inline constexpr std::uint32_t kSocketType = 0xf;           // without SOCK_CLOEXEC and SOCK_NONBLOCK
+inline constexpr std::uint32_t kMemfdHuge = 4;              // MFD_HUGETLB
 inline constexpr std::uint32_t kResetOnFork = 0x4000'0000;  // SCHED_RESET_ON_FORK
 // prctl(2) PR_SCHED_CORE and personality(2), where the headers may be older.
 inline constexpr std::uint32_t kSchedCore = 62;
@@ -58,16 +63,25 @@ inline constexpr auto kDeniedRows = std::to_array<SyscallRow>({
     // Judged by their arguments
     {MAYFLY_CALL(socket), Verdict::NoFamily, none_of(0, {AF_UNIX, AF_INET, AF_INET6}),
      "other families are kernel code that a jail without a network has no use for"},
+    {MAYFLY_CALL(socket), Verdict::Invalid,
+     none_of(1, {SOCK_STREAM, SOCK_DGRAM, SOCK_RAW, SOCK_SEQPACKET}, kSocketType),
+     "SOCK_PACKET is another way to AF_PACKET; for a rare type the host loads a module"},
+    {MAYFLY_CALL(socket), Verdict::Allow, one_of(0, {AF_UNIX}), "programs talk to themselves"},
+    {MAYFLY_CALL(socket), Verdict::Invalid, one_of(1, {SOCK_SEQPACKET}, kSocketType),
+     "no such internet socket but SCTP's"},
     {MAYFLY_CALL(socket), Verdict::NoProtocol, none_of(2, {kAnyProtocol, kIcmp, kTcp, kUdp, kIcmp6}),
      "asking for a rare protocol makes the host load its module"},
-    {MAYFLY_CALL(socket), Verdict::Allow, kAlways, "programs talk to themselves over lo and Unix sockets"},
-    {MAYFLY_CALL(socketpair), Verdict::NoFamily, none_of(0, {AF_UNIX, AF_INET, AF_INET6}), "as socket"},
+    {MAYFLY_CALL(socket), Verdict::Allow, kAlways, "programs talk to themselves over lo"},
+    {MAYFLY_CALL(socketpair), Verdict::NoFamily, none_of(0, {AF_UNIX}), "no other family has pairs"},
+    {MAYFLY_CALL(socketpair), Verdict::Invalid, none_of(1, {SOCK_STREAM, SOCK_DGRAM, SOCK_SEQPACKET}, kSocketType),
+     "no other type has pairs"},
     {MAYFLY_CALL(socketpair), Verdict::Allow, kAlways, "pairs between a program's own processes"},
     {MAYFLY_CALL(ioctl), Verdict::Deny, one_of(1, {TIOCSTI, TIOCLINUX, TIOCSETD, TIOCCONS}),
      "types into a terminal, or loads a line discipline into the kernel"},
     {MAYFLY_CALL(ioctl), Verdict::Allow, kAlways, "terminals, sockets and files of the jail"},
     {MAYFLY_CALL(fcntl), Verdict::Deny, one_of(1, {kSetPipeSize}),
      "pipes stay at 64 KiB, so that what is left in them at the end is bounded"},
+    {MAYFLY_CALL(fcntl), Verdict::Invalid, one_of(1, {kNotify}), "as inotify_init"},
     {MAYFLY_CALL(fcntl), Verdict::Allow, kAlways, "flags, locks and copies of descriptors"},
     {MAYFLY_CALL(prctl), Verdict::Deny,
      one_of(0, {PR_SET_MM, PR_TASK_PERF_EVENTS_DISABLE, PR_TASK_PERF_EVENTS_ENABLE, kSchedCore, PR_SET_IO_FLUSHER}),
@@ -102,6 +116,23 @@ inline constexpr auto kDeniedRows = std::to_array<SyscallRow>({
     {MAYFLY_CALL(io_cancel), Verdict::Absent, kAlways, "as io_setup"},
     {MAYFLY_CALL(io_getevents), Verdict::Absent, kAlways, "as io_setup"},
     {MAYFLY_CALL(io_pgetevents), Verdict::Absent, kAlways, "as io_setup"},
+    {MAYFLY_CALL(splice), Verdict::Invalid, kAlways,
+     "puts more than a page into a slot of a pipe: what is left in one at the end would not be bounded"},
+    {MAYFLY_CALL(tee), Verdict::Invalid, kAlways, "as splice; programs that know it fall back to reading"},
+    {MAYFLY_CALL(inotify_init), Verdict::Absent, kAlways,
+     "tells what other jails and the host open below /usr, whose files are one and the same"},
+    {MAYFLY_CALL(inotify_init1), Verdict::Absent, kAlways, "as inotify_init"},
+    {MAYFLY_CALL(inotify_add_watch), Verdict::Absent, kAlways, "as inotify_init"},
+    {MAYFLY_CALL(inotify_rm_watch), Verdict::Absent, kAlways, "as inotify_init"},
+    {MAYFLY_CALL(sync), Verdict::Absent, kAlways, "writes out the file systems of the whole host"},
+    {MAYFLY_CALL(syncfs), Verdict::Absent, kAlways, "on a file below /usr it writes out a file system of the host"},
+    {MAYFLY_CALL(mmap), Verdict::Invalid, any_bit(3, MAP_HUGETLB),
+     "huge pages are a store of the host's that no limit on memory counts"},
+    {MAYFLY_CALL(mmap), Verdict::Allow, kAlways, "its own memory, which its limit counts"},
+    {MAYFLY_CALL(memfd_create), Verdict::Invalid, any_bit(1, kMemfdHuge), "as mmap with MAP_HUGETLB"},
+    {MAYFLY_CALL(memfd_create), Verdict::Allow, kAlways, "its own memory, which its limit counts"},
+    {MAYFLY_CALL(shmget), Verdict::Invalid, any_bit(2, SHM_HUGETLB), "as mmap with MAP_HUGETLB"},
+    {MAYFLY_CALL(shmget), Verdict::Allow, kAlways, "counted in the jail's own ipc namespace and gone with it"},
     {MAYFLY_CALL(vmsplice), Verdict::Absent, kAlways, "gives pages of a program to the kernel's pipes; holes"},
     {MAYFLY_CALL(migrate_pages), Verdict::Absent, kAlways, "moves memory between nodes of the host"},
     {MAYFLY_CALL(move_pages), Verdict::Absent, kAlways, "moves memory between nodes of the host"},

@@ -147,7 +147,8 @@ int clone_jail(Workshop& shop, const Order& order, StepClock& steps, Cloned& clo
   cloned.network_made_ahead = !weakened && !shop.parts.is_empty();
   if (cloned.network_made_ahead)
     part = shop.parts.take();
-  else if (const int error = weakened ? 0 : make_network_part(shop.network, shop.nsids, part); error != 0)
+  else if (const int error = weakened ? 0 : make_network_part(shop.network, shop.host_proc, shop.nsids, part);
+           error != 0)
     return error;
   const Joined joined(weakened ? shop.network_of_keeper : part.network.get(), shop.network);
   if (joined.error() != 0) return joined.error();

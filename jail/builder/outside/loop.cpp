@@ -93,7 +93,7 @@ class Loop {
     pollfd order{with_.control, POLLIN, 0};
     while (refilling_ && !shop_.parts.is_full() && ::poll(&order, 1, 0) == 0) {
       NetworkPart part;
-      if (make_network_part(shop_.network, shop_.nsids, part) != 0) {
+      if (make_network_part(shop_.network, shop_.host_proc, shop_.nsids, part) != 0) {
         refilling_ = false;  // the host has none left at the moment: try again after the next order
         return;
       }

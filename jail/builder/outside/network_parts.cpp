@@ -1,12 +1,15 @@
 #include "jail/builder/outside/network_parts.h"
 
+#include <fcntl.h>
 #include <linux/sockios.h>
 #include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
+#include <string_view>
 
 #include "jail/builder/outside/loopback.h"
 
@@ -22,11 +25,30 @@ int fill(NetworkPart& part) {
   return part.network ? 0 : errno;
 }
 
+// /proc/sys/net is that of whoever opens it (proc(5)). Where it is read-only, as in some containers, things stay as
+// they are: docs/threat-model.md says what that means.
+void keep_small(int proc) {
+  struct Setting {
+    const char* path;
+    std::string_view value;
+  };
+  constexpr std::array kSettings = {
+      Setting{"sys/net/core/somaxconn", "16"},
+      Setting{"sys/net/ipv4/tcp_rmem", "4096 16384 262144"},
+      Setting{"sys/net/ipv4/tcp_wmem", "4096 16384 262144"},
+  };
+  for (const Setting& setting : kSettings) {
+    const Fd file(::openat(proc, setting.path, O_WRONLY | O_CLOEXEC));
+    if (file) (void)!::write(file.get(), setting.value.data(), setting.value.size());
+  }
+}
+
 }  // namespace
 
-int make_network_part(int home, Nsids& nsids, NetworkPart& made) {
+int make_network_part(int home, int proc, Nsids& nsids, NetworkPart& made) {
   if (::unshare(CLONE_NEWNET) != 0) return errno;
   int error = fill(made);
+  keep_small(proc);
   // Failing to come home would put the next jail's plan into a namespace that is meant for one jail alone.
   if (::setns(home, CLONE_NEWNET) != 0) ::_exit(1);
   if (error == 0) made.nsid = nsids.assign(made.network.get());

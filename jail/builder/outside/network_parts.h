@@ -16,8 +16,9 @@ struct NetworkPart {
   std::uint32_t nsid = Nsids::kNone;
 };
 
-// Into a new namespace, lo up, and back again: 0 or an errno. `home` is the builder's own namespace.
-int make_network_part(int home, Nsids& nsids, NetworkPart& made);
+// Into a new namespace, lo up, and back again: 0 or an errno. `home` is the builder's own namespace; `proc` a procfs by
+// which the namespace is set to hold little: connections that nobody has accepted are memory of no control group.
+int make_network_part(int home, int proc, Nsids& nsids, NetworkPart& made);
 
 class NetworkParts {
  public:

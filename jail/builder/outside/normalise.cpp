@@ -27,8 +27,8 @@ namespace {
 // all of a jail's /proc is. What only uid 0 may read (kmsg, kpagecount, vmallocinfo ...) nobody can: there is no uid 0
 // inside.
 constexpr std::array kMaskCandidates = {
-    "acpi", "asound", "cmdline",       "interrupts",  "kallsyms",   "kcore",
-    "keys", "scsi",   "latency_stats", "sched_debug", "timer_list", "timer_stats",
+    "acpi",  "asound", "cmdline",       "interrupts",  "kallsyms",   "kcore",       "keys",
+    "locks", "scsi",   "latency_stats", "sched_debug", "timer_list", "timer_stats",
 };
 
 // Where a 64-bit Debian with a merged /usr has symlinks at its root.

@@ -16,7 +16,7 @@
                           X(proc_writes) X(proc_reads) X(host_words) X(processes_seen) X(own_status) X(cgroup_files) \
                               X(keyrings) X(io_uring) X(kernel_calls) X(clocks) X(personality) X(socket_families)    \
                                   X(host_sockets) X(ways_out) X(talk_to_self) X(foreign_calls) X(terminal)           \
-                                      X(pty_flood) X(hostile_names) X(gain) X(secrets) X(logging_filter)
+                                      X(pty_flood) X(hostile_names) X(gain) X(secrets) X(logging_filter) X(socket_memory) X(accept_queues) X(watch_host)
 /* clang-format on */
 
 #define DECLARE(name) int probe_##name(int argc, char** argv);

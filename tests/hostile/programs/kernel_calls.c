@@ -72,6 +72,20 @@ int probe_logging_filter(int argc, char** argv) {
   return 0;
 }
 
+/* P05: what others open, and the host's own file systems. */
+int probe_watch_host(int argc, char** argv) {
+  (void)argc;
+  (void)argv;
+  TRY_CALL(inotify_init1, 0);
+  const int usr = open("/usr/bin", O_RDONLY | O_DIRECTORY);
+  say("fcntl", fcntl(usr, 1026 /* F_NOTIFY */, 1));
+  TRY_CALL(syncfs, usr);
+  int ends[2];
+  if (pipe(ends) != 0) return 1;
+  TRY_CALL(splice, ends[0], 0, ends[1], 0, 1, 2 /* SPLICE_F_NONBLOCK */);
+  return 0;
+}
+
 int probe_clocks(int argc, char** argv) {
   (void)argc;
   (void)argv;

@@ -50,6 +50,55 @@ int probe_host_sockets(int argc, char** argv) {
   return 0;
 }
 
+static int listen_on_loopback(struct sockaddr_in* where, int backlog) {
+  const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  socklen_t length = sizeof *where;
+  *where = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+  if (bind(listener, (struct sockaddr*)where, sizeof *where) != 0 || listen(listener, backlog) != 0 ||
+      getsockname(listener, (struct sockaddr*)where, &length) != 0)
+    return -1;
+  return listener;
+}
+
+/* A05: bytes that are under way on lo, read by nobody. Argument: how many connections. */
+int probe_socket_memory(int argc, char** argv) {
+  static char piece[65536];
+  const long wanted = count_from(argc, argv, 100);
+  struct sockaddr_in where;
+  const int listener = listen_on_loopback(&where, 1000);
+  long bytes = 0, connections = 0;
+  for (; connections < wanted; ++connections) {
+    const int sender = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (sender < 0 || connect(sender, (struct sockaddr*)&where, sizeof where) != 0) break;
+    if (accept(listener, NULL, NULL) < 0) break;
+    for (ssize_t sent; (sent = send(sender, piece, sizeof piece, MSG_DONTWAIT)) > 0;) bytes += sent;
+  }
+  say_number("connections", connections);
+  say_number("kilobytes", bytes / 1024);
+  return 0;
+}
+
+/* A05: connections that nobody accepts, of one listener, closed by who made them. Argument: how many. */
+int probe_accept_queues(int argc, char** argv) {
+  const long wanted = count_from(argc, argv, 500);
+  struct sockaddr_in where;
+  if (listen_on_loopback(&where, 5000) < 0) return 1;
+  long made = 0;
+  for (; made < wanted; ++made) {
+    const int sender = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (sender < 0) break;
+    const int refused = connect(sender, (struct sockaddr*)&where, sizeof where) != 0 && errno != EINPROGRESS;
+    int error = 0;
+    socklen_t length = sizeof error;
+    const int connected = getpeername(sender, (struct sockaddr*)&(struct sockaddr_in){0}, &(socklen_t){16}) == 0;
+    getsockopt(sender, SOL_SOCKET, SO_ERROR, &error, &length);
+    close(sender);
+    if (refused || !connected || error != 0) break;
+  }
+  say_number("queued", made);
+  return 0;
+}
+
 int probe_ways_out(int argc, char** argv) {
   (void)argc;
   (void)argv;
