@@ -57,7 +57,10 @@ std::optional<Problem> judge_origin(const Header& header, const std::vector<std:
   if (count == 0) return std::nullopt;
   const std::string_view origin = view(header[http::field::origin]);
   const std::string_view scheme = "http://";
-  if (count == 1 && origin.starts_with(scheme) && is_ours(origin.substr(scheme.size()), hosts)) return std::nullopt;
+  // Another port of the same host is another origin (RFC 6454 4).
+  const bool is_own = origin.starts_with(scheme) && is_ours(origin.substr(scheme.size()), hosts) &&
+                      lower(origin.substr(scheme.size())) == lower(view(header[http::field::host]));
+  if (count == 1 && is_own) return std::nullopt;
   return Problem{403, "foreign-origin", "Web pages of other origins may not use this service", "", "Origin", 0};
 }
 

@@ -11,8 +11,12 @@ using ErrorCode = boost::system::error_code;
 
 namespace {
 
+constexpr auto kLogEvery = std::chrono::seconds(1);  // refused connections, of which there may be very many
+
 struct Count {
   std::size_t total = 0;
+  std::size_t refused = 0;  // and not yet logged
+  std::chrono::steady_clock::time_point logged_at{};
   std::map<std::string, std::size_t> by_source;
 };
 
@@ -28,13 +32,22 @@ void leave(const std::shared_ptr<Count>& count, const std::string& source) {
   if (--count->by_source[source] == 0) count->by_source.erase(source);
 }
 
+void note_refused(Count& count, const std::string& source) {
+  ++count.refused;
+  const auto now = std::chrono::steady_clock::now();
+  if (now - count.logged_at < kLogEvery) return;
+  count.logged_at = now;
+  log_line(Severity::Warning, "api.too_many_connections",
+           {{"source", source}, {"refused", std::to_string(std::exchange(count.refused, 0))}});
+}
+
 void take(asio::ip::tcp::socket socket, const std::shared_ptr<Service>& service, const std::shared_ptr<Count>& count) {
   ErrorCode error;
   const auto peer = peer_of(socket.native_handle());
   if (!peer) return;  // gone already
   const std::string source = peer->source;
   if (count->total >= kMaxConnections || count->by_source[source] >= kMaxPerSource) {
-    log_line(Severity::Warning, "api.too_many_connections", {{"source", source}});
+    note_refused(*count, source);
     socket.write_some(asio::buffer(kTooMany), error);
     if (count->by_source[source] == 0) count->by_source.erase(source);
     return;

@@ -59,6 +59,7 @@ inline constexpr std::uint64_t kMinWallMs = 10;
 inline constexpr Bytes kMinMemory = 8_mib;
 inline constexpr std::uint32_t kMinProcesses = 2;  // our init and the program
 inline constexpr std::uint32_t kMinOpenFiles = 8;
+inline constexpr std::uint64_t kMinOutput = 1;  // 0 means "streamed" on the wire
 inline constexpr MilliCpus kMinCpus{50};
 inline constexpr Bytes kMinDisk = 64_kib;
 

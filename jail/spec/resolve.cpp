@@ -69,9 +69,7 @@ Expected<Limits> resolve_limits(const LimitRequest& asked, const LimitRange& ran
   if (asked.output_bytes && top.output_kept.count == 0)
     return refuse("limits.outputBytes", "output is streamed here, nothing is kept");
   limits.output_kept.count =
-      TRY(within("outputBytes", asked.output_bytes, limits.output_kept.count, 0, top.output_kept.count));
-  // 0 kept bytes means "streamed" on the wire: keep one byte rather than everything.
-  if (asked.output_bytes && limits.output_kept.count == 0) limits.output_kept.count = 1;
+      TRY(within("outputBytes", asked.output_bytes, limits.output_kept.count, kMinOutput, top.output_kept.count));
   limits.cpus = TRY(resolve_cpus(asked, range));
   limits.disk = TRY(resolve_disk(asked, range, limits.memory));
   return limits;

@@ -66,7 +66,10 @@ class TreeMaker final : public nlohmann::json_sax<Json> {
   }
 
   bool parse_error(std::size_t /*at*/, const std::string& /*token*/, const Json::exception& error) override {
-    return refuse("", escape(error.what(), 200));
+    // "[json.exception.parse_error.101] parse error at line 1 ...": the first word is the library's.
+    const std::string_view what = error.what();
+    const std::size_t end = what.find("] ");
+    return refuse("", escape(end == std::string_view::npos ? what : what.substr(end + 2), 200));
   }
 
   [[nodiscard]] Failure failure() const { return {"read JSON", 0, field_, why_}; }
@@ -139,6 +142,7 @@ namespace {
 auto wrong(std::string field, std::string why) { return failure("read field", 0, std::move(field), std::move(why)); }
 
 std::string whole_range(std::uint64_t least, std::uint64_t most) {
+  if (most >= INT64_MAX) return "a whole number";  // whoever judges its size comes later
   return "a whole number in " + std::to_string(least) + ".." + std::to_string(most);
 }
 

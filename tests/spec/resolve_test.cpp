@@ -88,6 +88,7 @@ TEST_CASE("a limit outside its range is refused by name and never clamped", "[P0
   CHECK(with(&LimitRequest::open_files, 1025) == "limits.openFiles");
   CHECK(with(&LimitRequest::disk_bytes, 512ull << 20) == "limits.diskBytes");  // over half of the memory
   CHECK(with(&LimitRequest::output_bytes, (8ull << 20) + 1) == "limits.outputBytes");
+  CHECK(with(&LimitRequest::output_bytes, 0) == "limits.outputBytes");
 }
 
 TEST_CASE("no processor share can be talked into being unlimited") {

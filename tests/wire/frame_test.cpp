@@ -28,6 +28,9 @@ TEST_CASE("JSON is judged for depth and doubled keys before it is believed") {
   CHECK(parse_json(R"({"x":{"a":1},"a":2})", 8));
   CHECK(parse_json(R"({"brackets":"[[[[[[[[[[[[ \" [[["})", 8));
   CHECK_FALSE(parse_json("", 8));
+  const auto half = parse_json(R"({"a":)", 8);
+  REQUIRE_FALSE(half);
+  CHECK(half.error().why.starts_with("parse error at line 1"));  // no name of a library's class
   CHECK_FALSE(parse_json("{} {}", 8));
   CHECK_FALSE(parse_json("{/* no */}", 8));
   CHECK_FALSE(parse_json("{\"a\":\"\xff\"}", 8));
