@@ -93,6 +93,7 @@ bool peer_is_gone(int socket) {
 // What the route and its watcher share. `answered` is what ends the watching: a timer that has fired already cannot be
 // cancelled any more.
 struct Watching {
+  explicit Watching(const asio::any_io_executor& executor) : timer(executor) {}
   asio::steady_timer timer;
   bool answered = false;
 };
@@ -111,7 +112,7 @@ asio::awaitable<void> watch_peer(Wire& wire, Call& call, std::shared_ptr<Watchin
 
 asio::awaitable<Reply> answer_call(Wire& wire, Service& service, Route route, Call& call) {
   const auto executor = co_await asio::this_coro::executor;
-  auto watching = std::make_shared<Watching>(asio::steady_timer(executor));
+  auto watching = std::make_shared<Watching>(executor);
   auto done = std::make_shared<asio::steady_timer>(executor, asio::steady_timer::time_point::max());
   bool is_watched = true;
   asio::co_spawn(executor, watch_peer(wire, call, watching), [&is_watched, done](std::exception_ptr) {
