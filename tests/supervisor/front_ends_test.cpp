@@ -174,6 +174,23 @@ TEST_CASE("a front end that disconnects takes its jails with it, and no others")
   CHECK(service.engine.next_as<Ended>(staying).result.ending == Ending::Exited);
 }
 
+TEST_CASE("a jail whose front end goes before its gate is opened never runs") {
+  Service service;
+  auto leaving = std::make_unique<SupervisorClient>(service.client());
+  Request request = api_request();
+  request.terminal = TerminalRequest{};
+  service.engine.open(*leaving, std::move(request));
+  PlayedJail jail = service.engine.take_jail();
+  jail.say_cloned();
+  jail.next_command(RelayCommand::Attach);
+  jail.say_attached();
+  leaving.reset();
+  jail.init.await_death();
+  jail.drain();
+  jail.finish();
+  CHECK_THROWS_AS(jail.next_gate_command(), PlayedOut);  // closed, and no word before
+}
+
 TEST_CASE("a front end that the keeper saw die ends with all its connections") {
   Service service;
   SupervisorClient one = service.client(), two = service.client();
