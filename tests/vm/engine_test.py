@@ -66,12 +66,12 @@ class EngineOnVersion2(unittest.TestCase):
 
     def test_memory_stops_at_its_limit(self):
         hog = result(["python3", "-I", "-c", "b = bytearray(200 << 20); print(len(b))"], "--memory", "64M")
-        self.assertEqual(hog["ending"], "memory-limit")
+        self.assertEqual(hog["ending"], "memory-limit", hog)
         self.assertIn("memory", hog["limitsReached"])
 
     def test_processes_stop_at_their_limit(self):
         bomb = result(["python3", "-I", "-c", FORK], "--processes", "16", "--time", "60s")
-        self.assertEqual(bomb["ending"], "exited")
+        self.assertEqual(bomb["ending"], "exited", bomb)
         self.assertIn("processes", bomb["limitsReached"])
 
     def test_time_stops_at_its_limit_and_everything_dies(self):
