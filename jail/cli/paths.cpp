@@ -86,12 +86,14 @@ Privilege current_privilege() {
 Expected<Paths> find_paths(Privilege privilege, std::string state) {
   Paths paths;
   paths.runtime = privilege == Privilege::Root ? "/run/mayfly" : runtime_directory();
+  constexpr const char* kRootState = "/var/lib/mayfly";
+  if (privilege == Privilege::Root && state == kRootState) state.clear();  // named, and the usual one
   if (!state.empty()) {
     paths.state = TRY(absolute(std::move(state)));
     paths.run = paths.state + "/run";
     paths.state_was_named = true;
   } else {
-    paths.state = privilege == Privilege::Root ? "/var/lib/mayfly" : TRY(xdg("XDG_STATE_HOME", "/.local/state"));
+    paths.state = privilege == Privilege::Root ? kRootState : TRY(xdg("XDG_STATE_HOME", "/.local/state"));
     paths.run = paths.runtime;
   }
   if (privilege == Privilege::Root)

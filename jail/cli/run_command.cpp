@@ -63,6 +63,21 @@ void print_likely_cause(const std::variant<Ended, Refused>& last) {
     print(STDERR_FILENO, "mayfly: " + refusal->text() + "\n");
 }
 
+// A limit that was asked for in so many words and is held by nothing here. In JSON the controls say so.
+void warn_unlimited(const Result& result, const LimitRequest& asked) {
+  const auto warn = [&](bool is_asked, Control control, const char* option) {
+    if (is_asked && result.controls.at(control) == Measured::Unlimited)
+      print(STDERR_FILENO,
+            std::string("mayfly: ") + option +
+                " had no effect: this host gives us no control group; see \"mayfly doctor\", or refuse to run "
+                "without with --require " +
+                std::string(name(control)) + "\n");
+  };
+  if (result.ending == Ending::Refused) return;
+  warn(asked.memory_bytes.has_value(), Control::Memory, "--memory");
+  warn(asked.cpus.has_value(), Control::Cpu, "--cpus");
+}
+
 int report(RunOutcome outcome, const Request& request, Streams streams) {
   const auto* ended = std::get_if<Ended>(&outcome.last);
   const Result result = ended != nullptr ? ended->result : result_of(std::get<Refused>(outcome.last), request);
@@ -72,6 +87,7 @@ int report(RunOutcome outcome, const Request& request, Streams streams) {
     print(STDOUT_FILENO, result_public(result, outcome.captured, "").dump(2) + "\n");
     return exit_status(result);
   }
+  warn_unlimited(result, request.limits);
   print_likely_cause(outcome.last);
   if (outcome.quiet) {
     drop_reason(outcome.captured.err, line);

@@ -84,7 +84,11 @@ std::string containment_text(const Containment& found) {
   std::string text = "Linux " + escape(found.host.kernel) + ", " + (found.host.root ? "as root" : "not as root") +
                      ", cgroups: " + escape(found.host.cgroups) + "\n\nControls, measured on a jail:\n";
   text += controls_text(found);
-  text += "\nAttacks from inside: " + std::to_string(held) + " of " + std::to_string(found.attacks.size()) + " held\n";
+  const auto broken = std::count_if(found.attacks.begin(), found.attacks.end(),
+                                    [](const Attack& attack) { return attack.verdict == AttackVerdict::Broken; });
+  text += "\nAttacks from inside: " + std::to_string(broken) + " got through, " + std::to_string(held) +
+          " were held, " + std::to_string(static_cast<std::ptrdiff_t>(found.attacks.size()) - held - broken) +
+          " prove nothing on this host\n";
   text += attacks_text(found, AttackVerdict::Broken, "\nNOT HELD:\n");
   text +=
       attacks_text(found, AttackVerdict::NotProvable, "\nNot provable on this host (fails outside of a jail too):\n");

@@ -35,6 +35,9 @@ std::string bytes_text(Bytes bytes) {
 }
 
 std::string failure_text(const Decision& decision) {
+  // The builder and the jail are well: it is the command that is not there, or no program.
+  if (decision.step == Step::Execute && decision.error != 0)
+    return std::string("the program cannot be started in the jail: ") + std::strerror(decision.error);
   std::string text =
       decision.step == Step::None ? "mayfly's own failure" : std::string(name(decision.step)) + " failed";
   if (decision.error != 0) text += std::string(": ") + std::strerror(decision.error);
@@ -114,6 +117,8 @@ Result bare_result(const Spec& spec, const Decision& decision) {
   result.id = spec.id.text();
   result.ending = decision.ending;
   result.text = decision.text.empty() ? usual_text(decision, spec.limits) : decision.text;
+  if (decision.step == Step::Execute && decision.error != 0 && !spec.command.empty())
+    result.text += ": " + spec.command;
   result.limits = spec.limits;
   result.environment = spec.environment;
   result.profile = spec.profile;

@@ -20,7 +20,8 @@ void Supervisor::jail_result(Jail& jail, const Result& result, const Decision& d
   else
     tell(lessee, Ended{lessee.run, result, jail.running_told()});
   if (const auto peer = front_ends_.find(lessee.front_end); peer != front_ends_.end()) peer->second->over(lessee.run);
-  if (result.ending == Ending::Failed) {
+  // A command that is not there is its caller's mistake, who is told.
+  if (result.ending == Ending::Failed && result.failed_step != Step::Execute) {
     ++failed_;
     log_line(Severity::Warning, "jail.failed",
              {{"jail", result.id}, {"step", std::string(name(result.failed_step))}, {"text", result.text}},
