@@ -1,6 +1,6 @@
-// BodyBudget: how many bytes of request bodies may be in memory at once, over all connections. A connection reserves
-// the length that its header announces (or the largest there may be) before it reads the body, and gives it back when
-// the body has become a sealed memfd or was refused. Owner: Service. One thread.
+// BodyBudget: how many bytes of large request bodies may be in memory at once, over all connections. A connection
+// reserves the length that its header announces (or the largest there may be) before it reads the body, and gives it
+// back when the body has become a sealed memfd or was refused. Owner: Service. One thread.
 #pragma once
 
 #include <cstdint>

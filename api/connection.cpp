@@ -155,10 +155,12 @@ Problem problem_of(const ErrorCode& error) {
   return {400, "bad-message", "This is not a valid HTTP/1.1 request", "", "", 0};
 }
 
-// Chunks do not tell how many will come.
-std::uint64_t announced_length(const Parser& parser) {
-  if (parser.chunked()) return kMaxBody;
-  return parser.content_length().value_or(0);
+// Chunks do not tell how many will come. Small bodies need no share: peers that announce large ones and send nothing
+// must not keep everybody else out.
+std::uint64_t length_to_reserve(const Parser& parser) {
+  constexpr std::uint64_t kSmallBody = 64 * 1024;
+  const std::uint64_t length = parser.chunked() ? kMaxBody : parser.content_length().value_or(0);
+  return length <= kSmallBody ? 0 : length;
 }
 
 Problem too_many_bodies() {
@@ -224,7 +226,7 @@ asio::awaitable<Next> serve_one(Wire& wire, Service& service, std::chrono::secon
     co_await refuse(wire, *problem, found.allow);
     co_return Next::Close;
   }
-  auto share = service.bodies.reserve(announced_length(parser));
+  auto share = service.bodies.reserve(length_to_reserve(parser));
   if (!share) {
     co_await refuse(wire, too_many_bodies());
     co_return Next::Close;

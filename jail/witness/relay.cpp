@@ -55,7 +55,7 @@ void Relay::watch() {
   places_.supervisor = polls_.add(liveness_.supervisor, POLLIN);
   places_.control = polls_.add(control_.get(), reporter_.pending() ? POLLIN | POLLOUT : POLLIN);
   places_.stream = polls_.add(stream_.get(), POLLIN);
-  places_.jail = polls_.add(kill_.pid_one(), POLLIN);
+  places_.jail = polls_.add(stage_ == Stage::Live ? kill_.pid_one() : -1, POLLIN);
   for (OutStream& out : outs()) out.watch(polls_);
   in_.watch(polls_);
 }
