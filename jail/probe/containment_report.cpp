@@ -86,9 +86,8 @@ std::string containment_text(const Containment& found) {
   text += controls_text(found);
   const auto broken = std::count_if(found.attacks.begin(), found.attacks.end(),
                                     [](const Attack& attack) { return attack.verdict == AttackVerdict::Broken; });
-  text += "\nAttacks from inside: " + std::to_string(broken) + " got through, " + std::to_string(held) +
-          " were held, " + std::to_string(static_cast<std::ptrdiff_t>(found.attacks.size()) - held - broken) +
-          " prove nothing on this host\n";
+  text += "\nAttacks from inside: " + std::to_string(broken) + " got through, " + std::to_string(held) + " held, " +
+          std::to_string(static_cast<std::ptrdiff_t>(found.attacks.size()) - held - broken) + " not provable here\n";
   text += attacks_text(found, AttackVerdict::Broken, "\nNOT HELD:\n");
   text +=
       attacks_text(found, AttackVerdict::NotProvable, "\nNot provable on this host (fails outside of a jail too):\n");
