@@ -22,8 +22,8 @@ Expected<Pipe> make_pipe() {
   return Pipe{Fd(ends[0]), Fd(ends[1])};
 }
 
-// ETOOMANYREFS: too many descriptors under way, until the reader takes some.
-bool is_full(const Failure& why) { return why.error == EAGAIN || why.error == ETOOMANYREFS; }
+// Not ETOOMANYREFS: the socket stays writable then, and who waits for room would spin.
+bool is_full(const Failure& why) { return why.error == EAGAIN; }
 
 }  // namespace
 

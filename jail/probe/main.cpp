@@ -99,10 +99,8 @@ void make_processes(int count) {
 }
 
 void fill_disk(std::size_t bytes) {
-  char path[] = "/tmp/mayfly-probe-XXXXXX";
-  const int file = ::mkostemp(path, O_CLOEXEC);
+  const int file = ::open("/tmp", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
   if (file < 0) return tell_errno("disk", errno);
-  ::unlink(path);
   ::signal(SIGXFSZ, SIG_IGN);
   static const char block[65536] = {};
   int error = 0;

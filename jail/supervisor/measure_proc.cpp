@@ -9,9 +9,6 @@
 namespace mayfly {
 namespace {
 
-constexpr std::array<const char*, kNamespaceCount> kLinks = {"ns/user", "ns/mnt", "ns/pid",   "ns/net",
-                                                             "ns/ipc",  "ns/uts", "ns/cgroup"};
-
 // "net:[4026531840]"
 std::uint64_t inode_in(std::string_view link) {
   const std::size_t open = link.find('[');
@@ -28,7 +25,7 @@ Expected<Fd> open_directory(const char* path) {
 
 }  // namespace
 
-const char* namespace_name(std::size_t index) { return kLinks[index] + 3; }
+const char* namespace_name(std::size_t index) { return kNamespaceLinks[index] + 3; }
 
 Expected<ProcDirectory> ProcDirectory::open(pid_t pid, std::span<char> buffer) {
   char path[32] = "/proc/";
@@ -58,10 +55,10 @@ Expected<NamespaceIds> ProcDirectory::namespaces() const {
   NamespaceIds ids{};
   for (std::size_t i = 0; i < kNamespaceCount; ++i) {
     char link[64];
-    const ssize_t length = ::readlinkat(directory_.get(), kLinks[i], link, sizeof link);
-    if (length < 0) return failure("see the program's namespace", errno, kLinks[i]);
+    const ssize_t length = ::readlinkat(directory_.get(), kNamespaceLinks[i], link, sizeof link);
+    if (length < 0) return failure("see the program's namespace", errno, kNamespaceLinks[i]);
     ids[i] = inode_in({link, static_cast<std::size_t>(length)});
-    if (ids[i] == 0) return failure("see the program's namespace", 0, kLinks[i], "the link has another form");
+    if (ids[i] == 0) return failure("see the program's namespace", 0, kNamespaceLinks[i], "the link has another form");
   }
   return ids;
 }

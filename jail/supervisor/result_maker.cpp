@@ -112,13 +112,18 @@ std::uint64_t written(const Findings& findings) {
   return std::min(findings.out.bytes, kMost) + std::min(findings.err.bytes, kMost);
 }
 
+// Whose execve failed. Where the peer named it, it is how the command begins.
+std::string program_of(const Spec& spec) {
+  if (!spec.argv.empty() && !spec.argv.front().in_payload) return spec.argv.front().own;
+  return spec.command.substr(0, spec.command.find(' '));
+}
+
 Result bare_result(const Spec& spec, const Decision& decision) {
   Result result;
   result.id = spec.id.text();
   result.ending = decision.ending;
   result.text = decision.text.empty() ? usual_text(decision, spec.limits) : decision.text;
-  if (decision.step == Step::Execute && decision.error != 0 && !spec.command.empty())
-    result.text += ": " + spec.command;
+  if (decision.step == Step::Execute && decision.error != 0) result.text += ": " + program_of(spec);
   result.limits = spec.limits;
   result.environment = spec.environment;
   result.profile = spec.profile;

@@ -68,7 +68,10 @@ struct Plan {
 inline std::size_t plan_size(const Plan& plan) { return offsetof(Plan, files) + plan.file_count * sizeof(PlanFile); }
 
 // builder -> supervisor. With Cloned comes one descriptor: the pidfd of pid 1.
-inline constexpr std::size_t kNamespaceCount = 7;
+// Which namespaces a jail has of its own: links below /proc/<pid>, in the order of BuilderReply::namespaces.
+inline constexpr std::array kNamespaceLinks = {"ns/user", "ns/mnt", "ns/pid",   "ns/net",
+                                               "ns/ipc",  "ns/uts", "ns/cgroup"};
+inline constexpr std::size_t kNamespaceCount = kNamespaceLinks.size();
 
 enum class BuilderSays : std::uint32_t {
   Ready,     // once, after start: prepared trees are there
@@ -87,7 +90,7 @@ struct BuilderReply {
   std::uint32_t proc_available = 0;  // with Ready: whether jails get a procfs of their own
   std::uint32_t landlock_abi = 0;    // with Ready: 0 = the kernel has none
   std::uint32_t proc_masks = 0;      // with Ready: how many mounts cover parts of a jail's procfs
-  // With Ready: inode numbers of the builder's own user, mnt, pid, net, ipc, uts and cgroup namespaces.
+  // With Ready: inode numbers of the builder's own, as kNamespaceLinks.
   std::array<std::uint64_t, kNamespaceCount> namespaces{};
   std::array<std::uint32_t, 4> outside_us{};  // time of JoinNetwork, CopyTrees, Clone, MapIds
 };

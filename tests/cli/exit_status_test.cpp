@@ -47,6 +47,21 @@ TEST_CASE("limits and everything that is not the program's doing have statuses o
     CHECK(exit_status(ended(ending)) == 125);
 }
 
+TEST_CASE("where bytes are missing no program has succeeded; a limit keeps its status") {
+  Result result = ended(Ending::Exited);
+  result.exit_code = 0;
+  CHECK(exit_status(result) == 0);
+  result.output_incomplete = true;
+  CHECK(exit_status(result) == 125);
+  result = ended(Ending::Signalled);
+  result.signal_number = 15;
+  result.output_incomplete = true;
+  CHECK(exit_status(result) == 125);
+  result = ended(Ending::TimeLimit);
+  result.output_incomplete = true;
+  CHECK(exit_status(result) == 124);
+}
+
 TEST_CASE("a program that is not there is 127 and one that cannot be executed 126, as in a shell") {
   Result result = ended(Ending::Failed);
   result.failed_step = Step::Execute;

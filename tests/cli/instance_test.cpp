@@ -102,3 +102,13 @@ TEST_CASE("a directory that others may write to is not used") {
   CHECK(make_directory(directory.path() + "/a/b/c", 0700));
   CHECK(make_directory(directory.path() + "/a/b/c", 0700));
 }
+
+TEST_CASE("the usual state folder of root, named or not, is one and the same service") {
+  const auto usual = find_paths(Privilege::Root, "");
+  const auto named = find_paths(Privilege::Root, "/var/lib/mayfly");
+  const auto other = find_paths(Privilege::Root, "/srv/mayfly");
+  REQUIRE((usual && named && other));
+  CHECK(named->state == usual->state);
+  CHECK(named->run == usual->run);
+  CHECK(other->run == "/srv/mayfly/run");
+}

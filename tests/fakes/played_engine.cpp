@@ -206,11 +206,15 @@ void PlayedJail::relay_exits() {
   peer.clear();
 }
 
-void PlayedJail::run() {
+void PlayedJail::reach_gate() {
   say_cloned();
   next_command(RelayCommand::Attach);
   say_attached();
   say_at_gate();
+}
+
+void PlayedJail::run() {
+  reach_gate();
   if (next_gate_command().order != GateOrder::Open) throw PlayedOut("the gate was not opened");
   next_command(RelayCommand::Opened);
 }

@@ -76,7 +76,8 @@ struct PlayedJail {
   std::string finish();                                       // awaits Finish; its text
   void relay_exits();
 
-  void run();  // everything up to an opened gate
+  void reach_gate();  // everything up to AtGate
+  void run();         // and the gate is opened
   void exit_with(int code) { say_ended(code << 8); }
 };
 

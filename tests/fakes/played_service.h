@@ -33,6 +33,15 @@ inline Request api_request(std::string principal = "ana") {
   return request;
 }
 
+// A run that takes the one place of one_api_run(), or one of several.
+inline PlayedJail occupy(Service& service, SupervisorClient& api) {
+  service.engine.open(api, api_request());
+  PlayedJail jail = service.engine.take_jail();
+  jail.run();
+  service.engine.next_as<Running>(api);
+  return jail;
+}
+
 inline void end_well(PlayedJail& jail) {
   jail.exit_with(0);
   jail.drain();

@@ -225,10 +225,7 @@ TEST_CASE("of a run that is over at once the result alone is told, and it is who
   for (int i = 0; i < 50 && !(at_once && after_running); ++i) {
     engine.open(engine.client(), exec_request());
     PlayedJail jail = engine.take_jail();
-    jail.say_cloned();
-    jail.next_command(RelayCommand::Attach);
-    jail.say_attached();
-    jail.say_at_gate();
+    jail.reach_gate();
     jail.next_gate_command();
     if (at_once) jail.next_command(RelayCommand::Opened);
     jail.exit_with(3);
@@ -290,10 +287,7 @@ TEST_CASE("a required control that is absent refuses the run by name, and the ga
   PlayedEngine engine(options);
   engine.open(engine.client(), exec_request());
   PlayedJail jail = engine.take_jail();
-  jail.say_cloned();
-  jail.next_command(RelayCommand::Attach);
-  jail.say_attached();
-  jail.say_at_gate();
+  jail.reach_gate();
   demolish(jail);
   const Refused refused = engine.next_as<Refused>(engine.client());
   CHECK(refused.kind == RefusalKind::ControlMissing);

@@ -86,6 +86,33 @@ TEST_CASE("a program whose output was lost with its relay has failed; one over i
   CHECK(late.output_incomplete);
 }
 
+TEST_CASE("an end of its own over the output ceiling is output-limit; what a relay counted cannot wrap around") {
+  const std::uint64_t ceiling = kExecLimits.defaults.output_ceiling.count;
+  Findings findings;
+  findings.out.bytes = ceiling;
+  CHECK(result_of(from_wait_status(exited(0)), findings).ending == Ending::Exited);
+  findings.err.bytes = 1;
+  CHECK(result_of(from_wait_status(exited(0)), findings).ending == Ending::OutputLimit);
+  CHECK(result_of(ended_as(Ending::TimeLimit), findings).ending == Ending::TimeLimit);
+  findings.out.bytes = findings.err.bytes = UINT64_MAX;
+  CHECK(result_of(from_wait_status(exited(0)), findings).ending == Ending::OutputLimit);
+}
+
+TEST_CASE("a program that cannot be started is named, and not the code that it would have run") {
+  Spec spec = exec_spec();
+  spec.command = "nosuch --option";
+  const Decision first = failed_at(Step::Execute, ENOENT);
+  Text from_peer;
+  from_peer.in_payload = true;
+  spec.argv = {from_peer};
+  const std::string words = "the program cannot be started in the jail: No such file or directory: ";
+  CHECK(make_result(spec, first, Controls{}, {}).text == words + "nosuch");
+  Text ours;
+  ours.own = "/usr/bin/python3";
+  spec.argv = {ours};
+  CHECK(make_result(spec, first, Controls{}, {}).text == words + "/usr/bin/python3");
+}
+
 TEST_CASE("every ending has words of its own") {
   std::set<std::string> texts;
   for (const Ending ending : kAllEndings) {

@@ -9,10 +9,7 @@ using namespace mayfly::played;
 TEST_CASE("a run beyond the API's places waits, is told its position, and starts when one is free") {
   Service service(one_api_run());
   SupervisorClient api = service.client();
-  service.engine.open(api, api_request());
-  PlayedJail first = service.engine.take_jail();
-  first.run();
-  service.engine.next_as<Running>(api);
+  PlayedJail first = occupy(service, api);
   service.engine.open(api, api_request());
   const Queued queued = service.engine.next_as<Queued>(api);
   CHECK(queued.run == 2);
@@ -28,10 +25,7 @@ TEST_CASE("a run beyond the API's places waits, is told its position, and starts
 TEST_CASE("a run that is cancelled while it waits never starts, and its descriptors are closed") {
   Service service(one_api_run());
   SupervisorClient api = service.client();
-  service.engine.open(api, api_request());
-  PlayedJail first = service.engine.take_jail();
-  first.run();
-  service.engine.next_as<Running>(api);
+  PlayedJail first = occupy(service, api);
   service.engine.open(api, api_request());
   service.engine.next_as<Queued>(api);
   REQUIRE(api.cancel(2, Ending::Cancelled));
@@ -49,10 +43,7 @@ TEST_CASE("a run that is cancelled while it waits never starts, and its descript
 TEST_CASE("who has waited as long as he would is refused, and who would not wait at once") {
   Service service(one_api_run());
   SupervisorClient api = service.client();
-  service.engine.open(api, api_request());
-  PlayedJail first = service.engine.take_jail();
-  first.run();
-  service.engine.next_as<Running>(api);
+  PlayedJail first = occupy(service, api);
   Request at_once = api_request();
   at_once.queue_ms = 0;
   service.engine.open(api, std::move(at_once));
@@ -73,10 +64,7 @@ TEST_CASE("the queue is bounded, in all and for each principal") {
   policy.principals.queued = 2;
   Service service(policy);
   SupervisorClient api = service.client();
-  service.engine.open(api, api_request());
-  PlayedJail first = service.engine.take_jail();
-  first.run();
-  service.engine.next_as<Running>(api);
+  PlayedJail first = occupy(service, api);
   for (const char* principal : {"ana", "ana"}) {
     service.engine.open(api, api_request(principal));
     service.engine.next_as<Queued>(api);
@@ -96,10 +84,7 @@ TEST_CASE("what waits is bounded in bytes too, for each principal and in all") {
   policy.principals.queued = 100;
   Service service(policy);
   SupervisorClient api = service.client();
-  service.engine.open(api, api_request());
-  PlayedJail first = service.engine.take_jail();
-  first.run();
-  service.engine.next_as<Running>(api);
+  PlayedJail first = occupy(service, api);
   // "queued", or the words of its refusal; positions that are told again meanwhile are passed over.
   const auto open_large = [&](const char* principal) -> std::string {
     auto streams = make_run_streams(WithStderr::Yes, WithStdin::No);

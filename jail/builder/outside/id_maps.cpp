@@ -7,6 +7,7 @@
 #include <charconv>
 #include <string_view>
 
+#include "jail/builder/outside/write_text.h"
 #include "jail/os/fd.h"
 #include "jail/spec/limits.h"
 
@@ -45,13 +46,6 @@ MapText map_for(const HostFacts& host, std::uint32_t slot, std::uint32_t caller)
   map.add(kInsideInitUid, first + 1);
   map.add(kInsideRunUid, first + 2);
   return map;
-}
-
-// One write(2): 0 or errno.
-int write_text(int directory, const char* name, std::string_view text) {
-  const Fd file(::openat(directory, name, O_WRONLY | O_CLOEXEC));
-  if (!file) return errno;
-  return ::write(file.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size()) ? 0 : errno;
 }
 
 // proc(5): on a host without memory the kernel ends jails before it ends anything of ours.

@@ -1,6 +1,5 @@
 #include "jail/builder/outside/network_parts.h"
 
-#include <fcntl.h>
 #include <linux/sockios.h>
 #include <sched.h>
 #include <sys/ioctl.h>
@@ -12,6 +11,7 @@
 #include <string_view>
 
 #include "jail/builder/outside/loopback.h"
+#include "jail/builder/outside/write_text.h"
 
 namespace mayfly {
 
@@ -37,10 +37,7 @@ void keep_small(int proc) {
       Setting{"sys/net/ipv4/tcp_rmem", "4096 16384 262144"},
       Setting{"sys/net/ipv4/tcp_wmem", "4096 16384 262144"},
   };
-  for (const Setting& setting : kSettings) {
-    const Fd file(::openat(proc, setting.path, O_WRONLY | O_CLOEXEC));
-    if (file) (void)!::write(file.get(), setting.value.data(), setting.value.size());
-  }
+  for (const Setting& setting : kSettings) (void)write_text(proc, setting.path, setting.value);
 }
 
 }  // namespace

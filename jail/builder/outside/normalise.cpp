@@ -112,10 +112,9 @@ void look_at_host(HostFacts& facts) {
 }
 
 int name_own_namespaces(HostFacts& facts, int host_proc) {
-  constexpr std::array<const char*, kNamespaceCount> kNames = {"user", "mnt", "pid", "net", "ipc", "uts", "cgroup"};
-  for (std::size_t i = 0; i < kNames.size(); ++i) {
-    char path[24] = "self/ns/";
-    std::strcat(path, kNames[i]);
+  for (std::size_t i = 0; i < kNamespaceCount; ++i) {
+    char path[24] = "self/";
+    std::strcat(path, kNamespaceLinks[i]);
     struct stat status {};
     if (::fstatat(host_proc, path, &status, 0) != 0) return errno;
     facts.namespaces[i] = status.st_ino;

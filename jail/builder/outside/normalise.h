@@ -17,10 +17,10 @@ int keep_capabilities();
 // Limits, processors, Landlock, the links of a merged /usr. Before the host's tree is gone.
 void look_at_host(HostFacts& facts);
 
-// Which paths a procfs of this kernel has that jails must not see. After the builder's root was entered.
 // Whose namespaces no jail may share. 0 or errno.
 int name_own_namespaces(HostFacts& facts, int host_proc);
 
+// Which paths a procfs of this kernel has that jails must not see. After the builder's root was entered.
 void choose_masks(HostFacts& facts);
 
 }  // namespace mayfly
