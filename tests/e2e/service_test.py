@@ -233,6 +233,13 @@ def test_a_required_control_that_is_missing_starts_nothing():
     assert service.post({"code": "print(1)", "require": present})[0] == 200
 
 
+def test_the_example_of_the_documentation_works():
+    with open(os.path.join(os.environ["MAYFLY_SOURCE"], "docs/api.md"), encoding="utf-8") as page:
+        example = page.read().split("-d '", 1)[1].split("'\n```", 1)[0]
+    status, answer = service.post(json.loads(example))
+    assert status == 200 and answer["stdout"] == "HELLO from a file\n", answer
+
+
 def test_containment_is_examined_and_sound():  # P22
     status, answer = service.get("/api/containment")
     assert status == 200 and answer["problems"] == [], answer
