@@ -38,6 +38,9 @@ struct V2Enabled {
   std::vector<NotHere> missing = std::vector<NotHere>(3);
   [[nodiscard]] bool any() const { return memory || pids || cpu; }
 };
+// Unknown: it, or one of its ancestors, has ended while we looked, or is hidden from us.
+enum class Whose : std::uint8_t { Ours, Others, Unknown };
+Whose whose_is(pid_t pid);
 V2Enabled enable_controllers(const V2Place& place, int base, CgroupDirectories& directories);
 
 class V2Group final : public JailGroup {

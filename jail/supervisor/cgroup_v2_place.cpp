@@ -1,12 +1,14 @@
 // Enabling controllers below a v2 group, where the kernel forbids a group with controllers for its children to have
 // processes of its own ("no internal processes"; the real root excepted).
 #include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <optional>
 
 #include "jail/supervisor/cgroup_files.h"
 #include "jail/supervisor/cgroup_v2.h"
@@ -14,7 +16,7 @@
 namespace mayfly {
 namespace {
 
-constexpr int kMostMoves = 5;  // a process of ours may be started while we move the others
+constexpr int kMostMoves = 20;  // processes of ours may begin and end while we move the others
 constexpr int kMostAncestors = 64;
 
 bool has_name(std::string_view list, std::string_view name) {
@@ -27,39 +29,36 @@ bool has_name(std::string_view list, std::string_view name) {
   return false;
 }
 
-// Fourth field of /proc/<pid>/stat; the second is in parentheses and may hold anything.
-pid_t parent_of(pid_t pid) {
+// Fourth field of /proc/<pid>/stat; the second is in parentheses and may hold anything. Nothing: there is no such
+// process any more, or it is hidden from us.
+std::optional<pid_t> parent_of(pid_t pid) {
   const Expected<std::string> stat = read_group_file(AT_FDCWD, ("/proc/" + std::to_string(pid) + "/stat").c_str());
-  if (!stat) return 0;
+  if (!stat) return std::nullopt;
   const std::size_t close = stat->rfind(')');
-  if (close == std::string::npos || close + 4 >= stat->size()) return 0;
+  if (close == std::string::npos || close + 4 >= stat->size()) return std::nullopt;
   pid_t parent = 0;
   std::from_chars(stat->data() + close + 4, stat->data() + stat->size(), parent);
   return parent;
 }
 
-// Ours: the keeper (our parent) and whatever descends from it.
-bool is_ours(pid_t pid) {
-  const pid_t keeper = ::getppid();
-  for (int i = 0; i < kMostAncestors && pid > 1; ++i) {
-    if (pid == keeper || pid == ::getpid()) return true;
-    pid = parent_of(pid);
-  }
-  return false;
-}
+enum class Emptied { Yes, Unsure, OthersInside, Refused };
 
-enum class Emptied { Yes, OthersInside, Refused };
-
-// Moves our processes out of `base` into its leaf, but only when there is nobody else: else it would not help.
+// Moves our processes out of `base` into its leaf, but only when there is nobody else: else it would not help. Unsure:
+// some had ended, or are hidden; whether they are still there shows at the next try.
 Emptied move_ours(const V2Place& place, int base, CgroupDirectories& directories) {
   const Expected<std::string> text = read_group_file(base, "cgroup.procs");
   if (!text) return Emptied::Refused;
   std::vector<std::string> pids;
+  bool all_known = true;
   for (std::size_t at = 0; at < text->size();) {
     const std::size_t end = std::min(text->find('\n', at), text->size());
-    pids.push_back(text->substr(at, end - at));
-    const auto number = parse_group_number(pids.back());
-    if (!number || *number > INT32_MAX || !is_ours(static_cast<pid_t>(*number))) return Emptied::OthersInside;
+    std::string pid = text->substr(at, end - at);
+    const auto number = parse_group_number(pid);
+    if (!number || *number > INT32_MAX) return Emptied::OthersInside;
+    const Whose whose = whose_is(static_cast<pid_t>(*number));
+    if (whose == Whose::Others) return Emptied::OthersInside;
+    if (whose == Whose::Ours) pids.push_back(std::move(pid));
+    all_known = all_known && whose == Whose::Ours;
     at = end + 1;
   }
   if (directories.make(base, place.leaf.c_str()) != 0 && errno != EEXIST) return Emptied::Refused;
@@ -68,7 +67,7 @@ Emptied move_ours(const V2Place& place, int base, CgroupDirectories& directories
     const Expected<void> moved = write_group_file(base, procs.c_str(), pid);
     if (!moved && moved.error().error != ESRCH) return Emptied::Refused;
   }
-  return Emptied::Yes;
+  return all_known ? Emptied::Yes : Emptied::Unsure;
 }
 
 std::string shown(const V2Place& place) { return place.mount_point + place.path; }
@@ -100,6 +99,18 @@ NotHere not_available(const V2Place& place, const std::string& controller) {
 
 }  // namespace
 
+// Ours: the keeper (our parent) and whatever descends from it.
+Whose whose_is(pid_t pid) {
+  const pid_t keeper = ::getppid();
+  for (int i = 0; i < kMostAncestors && pid > 1; ++i) {
+    if (pid == keeper || pid == ::getpid()) return Whose::Ours;
+    const std::optional<pid_t> parent = parent_of(pid);
+    if (!parent) return Whose::Unknown;
+    pid = *parent;
+  }
+  return Whose::Others;
+}
+
 V2Enabled enable_controllers(const V2Place& place, int base, CgroupDirectories& directories) {
   V2Enabled enabled;
   const std::string offered = read_group_file(base, "cgroup.controllers").value_or("");
@@ -116,8 +127,9 @@ V2Enabled enable_controllers(const V2Place& place, int base, CgroupDirectories& 
       why = not_delegated(place, written.error().error);
       if (written.error().error != EBUSY) return;
       const Emptied emptied = move_ours(place, base, directories);
-      if (emptied == Emptied::OthersInside) why = others_inside(place);
-      if (emptied != Emptied::Yes) return;
+      if (emptied == Emptied::OthersInside || emptied == Emptied::Unsure) why = others_inside(place);
+      if (emptied == Emptied::OthersInside || emptied == Emptied::Refused) return;
+      if (emptied == Emptied::Unsure) ::poll(nullptr, 0, 1);  // what is ending is in there until it has ended
     }
   };
   enable("memory", enabled.memory, enabled.missing[0]);
