@@ -32,6 +32,12 @@ std::optional<Control> control_named(std::string_view word) {
   return std::nullopt;
 }
 
+std::optional<Measured> measured_named(std::string_view word) {
+  for (std::uint8_t i = 0; i <= static_cast<std::uint8_t>(Measured::Private); ++i)
+    if (name(static_cast<Measured>(i)) == word) return static_cast<Measured>(i);
+  return std::nullopt;
+}
+
 ControlSet default_requirements() {
   ControlSet required;
   for (const Control control : kAllControls)

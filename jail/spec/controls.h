@@ -55,6 +55,7 @@ enum class Measured : std::uint8_t {
 std::string_view name(Control control);
 std::string_view name(Measured word);
 std::optional<Control> control_named(std::string_view word);
+std::optional<Measured> measured_named(std::string_view word);
 
 // A set of controls, for `require`.
 class ControlSet {

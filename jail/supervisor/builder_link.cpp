@@ -18,9 +18,16 @@ Expected<void> BuilderLink::adopt(Fd socket) {
   return {};
 }
 
+bool BuilderLink::prepare() {
+  if (!ready_ || has_parts_ || !orders_.empty()) return false;
+  return send_message(socket_.get(), bytes_of(Prepare{}), {}).has_value();
+}
+
 Expected<void> BuilderLink::send(const Plan& plan, std::span<const int> fds, std::vector<Fd> given) {
   if (!ready_) return failure("send plan", ENOTCONN, "builder");
-  Expected<void> sent = orders_.send(bytes_of(plan).first(plan_size(plan)), fds, std::move(given), plan.slot + 1ull);
+  message_.resize(plan_size(plan));
+  pack_plan(plan, message_.data());
+  Expected<void> sent = orders_.send(message_, fds, std::move(given), plan.slot + 1ull);
   if (!sent) ready_ = false;  // its end of file is on the way; until then nobody else is sent into the void
   return sent;
 }
@@ -49,6 +56,7 @@ void BuilderLink::take_one(bool& more) {
   }
   if (reply.slot >= kSlotsPerInstance || (reply.says == BuilderSays::Cloned) == received->fds.empty())
     return lose("reply that makes no sense", 0);
+  if (reply.says == BuilderSays::Cloned) has_parts_ = reply.network_made_ahead != 0;
   events_.builder_says(reply, received->fds.empty() ? Fd() : std::move(received->fds.front()));
 }
 

@@ -28,6 +28,8 @@ class BuilderLink {
   [[nodiscard]] bool is_ready() const { return ready_; }
   [[nodiscard]] const BuilderReply& facts() const { return facts_; }  // of the last Ready
 
+  // Worth while where the last jail found no network namespace made ahead. True: told, and the next plan is to say so.
+  bool prepare();
   // `fds` in the order of wire/plan.h; `given` are those of them that are closed once sent.
   Expected<void> send(const Plan& plan, std::span<const int> fds, std::vector<Fd> given);
   bool withdraw(std::uint32_t slot) { return orders_.withdraw(slot + 1ull); }  // true: never reached the builder
@@ -41,8 +43,10 @@ class BuilderLink {
   BuilderEvents& events_;
   Watched socket_;
   Outbox orders_;
+  std::vector<std::byte> message_;  // the last plan, as it was sent
   BuilderReply facts_;
   bool ready_ = false;
+  bool has_parts_ = false;  // as far as we know
 };
 
 }  // namespace mayfly

@@ -38,6 +38,9 @@ GroupEvents JailCgroup::events() const { return group_ ? group_->events() : Grou
 int JailCgroup::oom_fd() const { return group_ ? group_->oom_fd() : -1; }
 std::uint32_t JailCgroup::oom_interest() const { return group_ ? group_->oom_interest() : 0; }
 OomSign JailCgroup::look_for_oom() { return group_ ? group_->look_for_oom() : OomSign::None; }
+void JailCgroup::read_back() {
+  if (group_) group_->read_back();
+}
 GroupMeasured JailCgroup::measure(std::string_view proc_cgroup) const {
   return group_ ? group_->measure(proc_cgroup) : GroupMeasured{};
 }

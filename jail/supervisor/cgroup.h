@@ -120,8 +120,10 @@ class JailCgroup {
   [[nodiscard]] std::uint32_t oom_interest() const;
   OomSign look_for_oom();
 
-  // For measure.h: reads the limits back, and finds in the text of /proc/<pid>/cgroup whether the process is in this
-  // group in every hierarchy that limits something.
+  // Reads the limits back, once they are in force, for measure(): nobody but us can change them.
+  void read_back();
+  // For measure.h: the limits as they were read back (or are, where they were not), and from the text of
+  // /proc/<pid>/cgroup whether the process is in this group in every hierarchy that limits something.
   [[nodiscard]] GroupMeasured measure(std::string_view proc_cgroup) const;
 
   // rmdir. EBUSY while something dies in there: the Failure has that errno, and remove() may be called again.

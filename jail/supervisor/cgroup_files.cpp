@@ -76,6 +76,23 @@ std::optional<std::uint64_t> keyed_number(std::string_view text, std::string_vie
   return std::nullopt;
 }
 
+GroupFile::GroupFile(int directory, const char* path)
+    : file_(::openat(directory, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)) {}
+
+std::optional<std::uint64_t> GroupFile::number() const {
+  std::array<char, 64> text;
+  const ssize_t count = file_ ? ::pread(file_.get(), text.data(), text.size(), 0) : 0;
+  if (count <= 0) return std::nullopt;
+  return parse_group_number({text.data(), static_cast<std::size_t>(count)});
+}
+
+std::optional<std::uint64_t> GroupFile::keyed(std::string_view key) const {
+  std::array<char, 1024> text;
+  const ssize_t count = file_ ? ::pread(file_.get(), text.data(), text.size(), 0) : 0;
+  if (count <= 0) return std::nullopt;
+  return keyed_number({text.data(), static_cast<std::size_t>(count)}, key);
+}
+
 Measurement<Bytes> measured_bytes(std::optional<std::uint64_t> bytes, const char* otherwise) {
   if (!bytes) return {std::nullopt, otherwise};
   return {Bytes{*bytes}, ""};

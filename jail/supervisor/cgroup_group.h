@@ -27,6 +27,7 @@ class JailGroup {
   [[nodiscard]] virtual int oom_fd() const = 0;
   [[nodiscard]] virtual std::uint32_t oom_interest() const = 0;
   virtual OomSign look_for_oom() = 0;
+  virtual void read_back() = 0;
   [[nodiscard]] virtual GroupMeasured measure(std::string_view proc_cgroup) const = 0;
   virtual Expected<void> remove() = 0;
 

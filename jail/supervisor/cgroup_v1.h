@@ -4,9 +4,11 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "jail/supervisor/cgroup_files.h"
 #include "jail/supervisor/cgroup_group.h"
 #include "jail/supervisor/cgroup_sight.h"
 
@@ -59,6 +61,7 @@ class V1Group final : public JailGroup {
   int oom_fd() const override { return oom_.get(); }
   std::uint32_t oom_interest() const override;
   OomSign look_for_oom() override;
+  void read_back() override { found_ = read_limits(); }
   GroupMeasured measure(std::string_view proc_cgroup) const override;
   Expected<void> remove() override;
 
@@ -71,9 +74,12 @@ class V1Group final : public JailGroup {
   Expected<void> limit_memory();
   Expected<void> limit_cpu();
   Expected<void> open_attach_files();
+  void open_counters();
   void watch_oom();
+  [[nodiscard]] GroupMeasured read_limits() const;
   [[nodiscard]] bool holds(std::string_view proc_cgroup, const V1Branch& branch, std::string_view controller) const;
   [[nodiscard]] std::uint64_t oom_kills() const;
+  [[nodiscard]] std::optional<std::uint64_t> cpu_us() const;
 
   std::shared_ptr<const V1Tree> tree_;
   std::string name_;
@@ -84,6 +90,8 @@ class V1Group final : public JailGroup {
   std::size_t attach_count_ = 0;
   Fd quota_;  // cpu.cfs_quota_us, for writing
   Fd oom_;    // eventfd
+  GroupFile cpu_time_, memory_peak_, memory_hits_, oom_control_, processes_peak_, process_hits_;
+  std::optional<GroupMeasured> found_;  // by read_back()
 };
 
 // cpuacct.usage of `group` below the parent ("." is the parent itself), which counts nanoseconds, in microseconds.

@@ -51,6 +51,7 @@ Expected<std::unique_ptr<JailGroup>> V1Group::make(std::shared_ptr<const V1Tree>
     TRY(write_in(*pids, group->name_, "pids.max", std::to_string(limits.processes)));
   TRY(group->limit_cpu());
   TRY(group->open_attach_files());
+  group->open_counters();
   group->watch_oom();
   return std::unique_ptr<JailGroup>(std::move(group));
 }
@@ -96,14 +97,25 @@ Expected<void> V1Group::open_attach_files() {
   return {};
 }
 
+void V1Group::open_counters() {
+  const auto open = [&](GroupFile& file, const V1Branch* branch, std::string_view name) {
+    if (branch != nullptr) file = GroupFile(branch->parent.get(), GroupPath(name_, name).text());
+  };
+  open(cpu_time_, tree_->cpuacct, "cpuacct.usage");
+  open(memory_peak_, tree_->memory, "memory.max_usage_in_bytes");
+  open(memory_hits_, tree_->memory, "memory.failcnt");
+  open(oom_control_, tree_->memory, "memory.oom_control");
+  open(processes_peak_, tree_->pids, "pids.peak");
+  open(process_hits_, tree_->pids, "pids.events");
+}
+
 // Without it an OOM is found out at the end of the jail, from events(): no reason to fail.
 void V1Group::watch_oom() {
   if (tree_->memory == nullptr) return;
   const int parent = tree_->memory->parent.get();
   Fd event{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
-  const Fd control{::openat(parent, GroupPath(name_, "memory.oom_control").text(), O_RDONLY | O_CLOEXEC)};
-  if (!event || !control) return;
-  const std::string order = std::to_string(event.get()) + " " + std::to_string(control.get());
+  if (!event || oom_control_.fd() < 0) return;
+  const std::string order = std::to_string(event.get()) + " " + std::to_string(oom_control_.fd());
   if (write_group_file(parent, GroupPath(name_, "cgroup.event_control").text(), order)) oom_ = std::move(event);
 }
 
@@ -137,31 +149,30 @@ Expected<void> V1Group::kill_all() {
 
 GroupUsage V1Group::usage() const {
   return {measured_bytes(number_in(tree_->memory, name_, "memory.usage_in_bytes"), "no memory controller"),
-          measured_time(v1_cpu_us(tree_->cpuacct, name_), kNoAccounting),
+          measured_time(cpu_us(), kNoAccounting),
           measured_count(number_in(tree_->pids, name_, "pids.current"), "no pids controller")};
 }
 
 GroupAccounting V1Group::account() const {
-  return {measured_time(v1_cpu_us(tree_->cpuacct, name_), kNoAccounting),
-          measured_bytes(number_in(tree_->memory, name_, "memory.max_usage_in_bytes"), "no memory controller"),
-          measured_count(number_in(tree_->pids, name_, "pids.peak"),
+  return {measured_time(cpu_us(), kNoAccounting), measured_bytes(memory_peak_.number(), "no memory controller"),
+          measured_count(processes_peak_.number(),
                          tree_->pids != nullptr ? "this kernel has no pids.peak" : "no pids controller")};
 }
 
-std::uint64_t V1Group::oom_kills() const {
-  if (tree_->memory == nullptr) return 0;
-  const auto text = read_group_file(tree_->memory->parent.get(), GroupPath(name_, "memory.oom_control").text());
-  return text ? keyed_number(*text, "oom_kill").value_or(0) : 0;
+// cpuacct.usage counts nanoseconds.
+std::optional<std::uint64_t> V1Group::cpu_us() const {
+  const auto nanoseconds = cpu_time_.number();
+  if (!nanoseconds) return std::nullopt;
+  return *nanoseconds / 1000;
 }
+
+std::uint64_t V1Group::oom_kills() const { return oom_control_.keyed("oom_kill").value_or(0); }
 
 GroupEvents V1Group::events() const {
   GroupEvents seen;
   seen.oom_kills = oom_kills();
-  seen.memory_max_hits = number_in(tree_->memory, name_, "memory.failcnt").value_or(0);
-  if (tree_->pids != nullptr) {
-    const auto text = read_group_file(tree_->pids->parent.get(), GroupPath(name_, "pids.events").text());
-    if (text) seen.pids_max_hits = keyed_number(*text, "max").value_or(0);
-  }
+  seen.memory_max_hits = memory_hits_.number().value_or(0);
+  seen.pids_max_hits = process_hits_.keyed("max").value_or(0);
   return seen;
 }
 
@@ -180,25 +191,31 @@ bool V1Group::holds(std::string_view proc_cgroup, const V1Branch& branch, std::s
          path[branch.path.size()] == '/' && path.ends_with(name_);
 }
 
+GroupMeasured V1Group::read_limits() const {
+  GroupMeasured found;
+  const auto judge = [&](LimitState& state, const V1Branch* branch, std::string_view file, std::uint64_t asked) {
+    if (branch != nullptr) compare_limit(found, state, file, asked, number_in(branch, name_, file));
+  };
+  judge(found.memory, tree_->memory, "memory.limit_in_bytes", whole_pages(limits_.memory));
+  if (found.memory == LimitState::AsAsked && tree_->has_memsw)
+    judge(found.memory, tree_->memory, "memory.memsw.limit_in_bytes", whole_pages(limits_.memory));
+  if (found.memory == LimitState::AsAsked && tree_->has_tcp)
+    judge(found.memory, tree_->memory, "memory.kmem.tcp.limit_in_bytes", whole_pages(tcp_limit(limits_)));
+  judge(found.processes, tree_->pids, "pids.max", limits_.processes);
+  judge(found.cpu, tree_->cpu, "cpu.cfs_quota_us", quota_us(within(limits_.cpus, tree_->host_cpus)));
+  return found;
+}
+
 GroupMeasured V1Group::measure(std::string_view proc_cgroup) const {
-  GroupMeasured measured;
-  const auto judge = [&](LimitState& state, const V1Branch* branch, std::string_view controller, std::string_view file,
-                         std::uint64_t asked) {
-    if (branch == nullptr) return;
-    if (holds(proc_cgroup, *branch, controller)) {
-      compare_limit(measured, state, file, asked, number_in(branch, name_, file));
-      return;
-    }
+  GroupMeasured measured = found_ ? *found_ : read_limits();
+  const auto judge = [&](LimitState& state, const V1Branch* branch, std::string_view controller) {
+    if (branch == nullptr || holds(proc_cgroup, *branch, controller)) return;
     state = LimitState::Other;
     if (measured.disagreement.empty()) measured.disagreement = std::string(controller) + ": not in the jail's group";
   };
-  judge(measured.memory, tree_->memory, "memory", "memory.limit_in_bytes", whole_pages(limits_.memory));
-  if (measured.memory == LimitState::AsAsked && tree_->has_memsw)
-    judge(measured.memory, tree_->memory, "memory", "memory.memsw.limit_in_bytes", whole_pages(limits_.memory));
-  if (measured.memory == LimitState::AsAsked && tree_->has_tcp)
-    judge(measured.memory, tree_->memory, "memory", "memory.kmem.tcp.limit_in_bytes", whole_pages(tcp_limit(limits_)));
-  judge(measured.processes, tree_->pids, "pids", "pids.max", limits_.processes);
-  judge(measured.cpu, tree_->cpu, "cpu", "cpu.cfs_quota_us", quota_us(within(limits_.cpus, tree_->host_cpus)));
+  judge(measured.memory, tree_->memory, "memory");
+  judge(measured.processes, tree_->pids, "pids");
+  judge(measured.cpu, tree_->cpu, "cpu");
   return measured;
 }
 

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "jail/supervisor/cgroup_files.h"
 #include "jail/supervisor/cgroup_group.h"
 #include "jail/supervisor/cgroup_sight.h"
 
@@ -59,9 +61,10 @@ class V2Group final : public JailGroup {
   GroupUsage usage() const override;
   GroupAccounting account() const override;
   GroupEvents events() const override;
-  int oom_fd() const override { return events_.get(); }
+  int oom_fd() const override { return events_.fd(); }
   std::uint32_t oom_interest() const override;
   OomSign look_for_oom() override;
+  void read_back() override { found_ = read_limits(); }
   GroupMeasured measure(std::string_view proc_cgroup) const override;
   Expected<void> remove() override;
 
@@ -72,7 +75,7 @@ class V2Group final : public JailGroup {
   Expected<void> open_files();
   Expected<void> write(std::string_view file, std::string_view text) const;
   [[nodiscard]] std::optional<std::uint64_t> number(std::string_view file) const;
-  [[nodiscard]] std::optional<std::uint64_t> keyed(std::string_view file, std::string_view key) const;
+  [[nodiscard]] GroupMeasured read_limits() const;
   [[nodiscard]] bool holds(std::string_view proc_cgroup) const;
 
   std::shared_ptr<const V2Tree> tree_;
@@ -83,7 +86,9 @@ class V2Group final : public JailGroup {
   int attach_number_ = -1;
   Fd kill_;  // cgroup.kill, or cpu.max on a kernel before 5.14
   const char* kill_text_ = "1";
-  Fd events_;  // memory.events
+  GroupFile events_;  // memory.events
+  GroupFile cpu_stat_, memory_peak_, processes_peak_, process_hits_;
+  std::optional<GroupMeasured> found_;  // by read_back()
 };
 
 }  // namespace mayfly

@@ -44,11 +44,6 @@ std::optional<std::uint64_t> V2Group::number(std::string_view file) const {
   return read_group_number(tree_->parent.get(), GroupPath(name_, file).text());
 }
 
-std::optional<std::uint64_t> V2Group::keyed(std::string_view file, std::string_view key) const {
-  const auto text = read_group_file(tree_->parent.get(), GroupPath(name_, file).text());
-  return text ? keyed_number(*text, key) : std::nullopt;
-}
-
 Expected<void> V2Group::set_limits() {
   if (tree_->memory) {
     TRY(write("memory.max", std::to_string(limits_.memory.count)));
@@ -72,7 +67,16 @@ Expected<void> V2Group::open_files() {
     kill_ = Fd{::openat(parent, GroupPath(name_, "cpu.max").text(), O_WRONLY | O_CLOEXEC)};
     kill_text_ = "max";
   }
-  if (tree_->memory) events_ = Fd{::openat(parent, GroupPath(name_, "memory.events").text(), O_RDONLY | O_CLOEXEC)};
+  const auto counter = [&](const char* file) { return GroupFile(parent, GroupPath(name_, file).text()); };
+  cpu_stat_ = counter("cpu.stat");
+  if (tree_->memory) {
+    events_ = counter("memory.events");
+    memory_peak_ = counter("memory.peak");
+  }
+  if (tree_->pids) {
+    processes_peak_ = counter("pids.peak");
+    process_hits_ = counter("pids.events");
+  }
   return {};
 }
 
@@ -104,37 +108,28 @@ Expected<void> V2Group::kill_all() {
 
 GroupUsage V2Group::usage() const {
   return {measured_bytes(number("memory.current"), kNoMemory),
-          measured_time(keyed("cpu.stat", "usage_usec"), "this kernel counts no CPU time for groups"),
+          measured_time(cpu_stat_.keyed("usage_usec"), "this kernel counts no CPU time for groups"),
           measured_count(number("pids.current"), kNoPids)};
 }
 
 GroupAccounting V2Group::account() const {
-  return {measured_time(keyed("cpu.stat", "usage_usec"), "this kernel counts no CPU time for groups"),
-          measured_bytes(number("memory.peak"), tree_->memory ? "memory.peak needs Linux 5.19" : kNoMemory),
-          measured_count(number("pids.peak"), tree_->pids ? "this kernel has no pids.peak" : kNoPids)};
+  return {measured_time(cpu_stat_.keyed("usage_usec"), "this kernel counts no CPU time for groups"),
+          measured_bytes(memory_peak_.number(), tree_->memory ? "memory.peak needs Linux 5.19" : kNoMemory),
+          measured_count(processes_peak_.number(), tree_->pids ? "this kernel has no pids.peak" : kNoPids)};
 }
 
 GroupEvents V2Group::events() const {
   GroupEvents seen;
-  if (const auto text = read_group_file(tree_->parent.get(), GroupPath(name_, "memory.events").text())) {
-    seen.oom_kills = keyed_number(*text, "oom_kill").value_or(0);
-    seen.memory_max_hits = keyed_number(*text, "max").value_or(0);
-  }
-  seen.pids_max_hits = keyed("pids.events", "max").value_or(0);
+  seen.oom_kills = events_.keyed("oom_kill").value_or(0);
+  seen.memory_max_hits = events_.keyed("max").value_or(0);
+  seen.pids_max_hits = process_hits_.keyed("max").value_or(0);
   return seen;
 }
 
 // kernfs reports EPOLLPRI when the file has changed since it was last read; EPOLLIN it reports always.
 std::uint32_t V2Group::oom_interest() const { return EPOLLPRI; }
 
-OomSign V2Group::look_for_oom() {
-  if (!events_) return OomSign::None;
-  std::array<char, 512> text;
-  const ssize_t count = ::pread(events_.get(), text.data(), text.size(), 0);
-  if (count <= 0) return OomSign::None;
-  const auto kills = keyed_number({text.data(), static_cast<std::size_t>(count)}, "oom_kill");
-  return kills.value_or(0) > 0 ? OomSign::Struck : OomSign::None;
-}
+OomSign V2Group::look_for_oom() { return events_.keyed("oom_kill").value_or(0) > 0 ? OomSign::Struck : OomSign::None; }
 
 bool V2Group::holds(std::string_view proc_cgroup) const {
   const std::string_view path = group_of(proc_cgroup, "");
@@ -143,14 +138,17 @@ bool V2Group::holds(std::string_view proc_cgroup) const {
 }
 
 GroupMeasured V2Group::measure(std::string_view proc_cgroup) const {
+  if (holds(proc_cgroup)) return found_ ? *found_ : read_limits();
   GroupMeasured measured;
-  if (!holds(proc_cgroup)) {
-    measured.disagreement = "not in the jail's group";
-    if (tree_->memory) measured.memory = LimitState::Other;
-    if (tree_->pids) measured.processes = LimitState::Other;
-    if (tree_->cpu) measured.cpu = LimitState::Other;
-    return measured;
-  }
+  measured.disagreement = "not in the jail's group";
+  if (tree_->memory) measured.memory = LimitState::Other;
+  if (tree_->pids) measured.processes = LimitState::Other;
+  if (tree_->cpu) measured.cpu = LimitState::Other;
+  return measured;
+}
+
+GroupMeasured V2Group::read_limits() const {
+  GroupMeasured measured;
   if (tree_->memory) {
     compare_limit(measured, measured.memory, "memory.max", whole_pages(limits_.memory), number("memory.max"));
     const auto swap = number("memory.swap.max");

@@ -27,6 +27,10 @@ HostSize size_of_host() {
   return size;
 }
 
+GateFacts facts_of(const AtTheGate& gate) {
+  return {gate.program, gate.slot, gate.proof, gate.spec, gate.group, RelayState::Attached, gate.builder};
+}
+
 }  // namespace
 
 Expected<HostSide> make_host_side(const SupervisorConfig& config) {
@@ -34,9 +38,10 @@ Expected<HostSide> make_host_side(const SupervisorConfig& config) {
   side.groups = TRY(open_groups(config));
   side.size = size_of_host();
   if (!config.private_engine) side.operators = OperatorGroups::of_this_host();
-  side.measure = [measurer = TRY(ControlMeasurer::make({config.uid_base, config.rootless}))](const AtTheGate& gate) {
-    return measurer.measure(
-        GateFacts{gate.program, gate.slot, gate.proof, gate.spec, gate.group, RelayState::Attached, gate.builder});
+  const ControlMeasurer measurer = TRY(ControlMeasurer::make({config.uid_base, config.rootless}));
+  side.measure.placed = [measurer](const AtTheGate& gate) { return measurer.measure_placed(facts_of(gate)); };
+  side.measure.at_gate = [measurer](const AtTheGate& gate, const Controls& placed) {
+    return measurer.measure_at_gate(facts_of(gate), placed);
   };
   side.survey = [texts = HostTexts::read(), groups = side.groups.get(), root = !config.rootless,
                  required = config.policy.require](const BuilderReply& builder) {

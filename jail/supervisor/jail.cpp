@@ -64,8 +64,9 @@ void Jail::build(std::uint32_t slot) {
   }
 }
 
-// The builder is told first: cloning takes longer than forking a relay, and both happen at once.
+// The plan goes last: whoever is woken on our processor waits until we are done.
 Expected<void> Jail::assemble() {
+  const bool prepared = around_.builder.prepare();
   group_ = TRY(around_.groups.make(*slot_, group_limits(spec_.limits)));
   if (group_.made_ahead()) findings_.metrics.made_ahead.emplace_back("cgroup");
   SocketPair gate = TRY(make_seqpacket_pair(Blocking::No));
@@ -73,18 +74,19 @@ Expected<void> Jail::assemble() {
   SocketPair control = TRY(make_seqpacket_pair(Blocking::No));
   TRY(set_pass_credentials(gate.ours.get()));
   gate_ = TRY(Watched::make(around_.loop, std::move(gate.ours), EPOLLIN, [this](std::uint32_t) { read_gate(); }));
-  TRY(order_build(std::move(gate.theirs), std::move(stream.ours)));
+  TRY(order_build(std::move(gate.theirs), std::move(stream.ours), prepared));
   TRY(relay_.adopt(std::move(control.ours)));
   TRY(order_relay(std::move(control.theirs), std::move(stream.theirs)));
   return watch_memory();
 }
 
-Expected<void> Jail::order_build(Fd gate, Fd stream) {
+Expected<void> Jail::order_build(Fd gate, Fd stream, bool prepared) {
   Plan plan;
   const PlanPlace place{*slot_, 0, group_.kind(), group_.attach_fds().size(), peer_.payload_bytes};
   TRY(make_plan(spec_, place, plan));
   if (around_.groups.controller(Control::Processes).expected != Measured::Rlimit)
     plan.processes = rlimit_behind_group(spec_.limits.processes);
+  plan.prepared = prepared ? 1 : 0;
   std::vector<int> fds{gate.get(), stream.get()};
   if (peer_.payload) fds.push_back(peer_.payload.get());
   fds.insert(fds.end(), group_.attach_fds().begin(), group_.attach_fds().end());
@@ -171,6 +173,7 @@ void Jail::cloned(const BuilderReply& reply, Fd pidfd) {
   pidfd_ = std::move(*watched);
   if (stage_ == Stage::AwaitBuilder) return strike();
   relay_.attach(pidfd_.get(), group_.kill_fd(), group_.kill_text());
+  group_.read_back();  // while inside builds: there is time
   judge_gate();
 }
 
@@ -207,11 +210,13 @@ void Jail::gate_says(const GateMessage& message, pid_t sender) {
   switch (message.says) {
     case GateSays::StepFailed:
       return end(failed_at(step_of(message.step), message.error));
+    case GateSays::Placed:
+      return placed(message, sender);
     case GateSays::AtGate:
       if (phase_ != Phase::Building || at_gate_) return;
+      if (!placed_ || sender != program_) return end(failed_at(Step::Gate, EBADMSG));
       at_gate_ = true;
       proof_ = message;
-      program_ = sender;
       return judge_gate();
     case GateSays::Ended:
       // The program's process has no gate any more once it runs; what it starts never had one.
@@ -237,13 +242,24 @@ void Jail::gate_closed() {
   stage_timer_.set(kSilenceLimit, [this] { end(failed_at(Step::None, 0, "its first process closed the gate")); });
 }
 
+// What is found wrong is told at the gate, with the times of all steps.
+void Jail::placed(const GateMessage& message, pid_t sender) {
+  if (phase_ != Phase::Building || placed_) return;
+  program_ = sender;
+  placed_ = around_.measure.placed({program_, *slot_, message, spec_, group_, around_.builder.facts()});
+}
+
+Expected<Controls> Jail::measure_at_gate() const {
+  const Controls first = TRY(*placed_);
+  return around_.measure.at_gate({program_, *slot_, proof_, spec_, group_, around_.builder.facts()}, first);
+}
+
 void Jail::judge_gate() {
   if (phase_ != Phase::Building || !at_gate_ || !attached_ || !pidfd_) return;
   if (!advance(Event::Built)) return;
   for (std::size_t i = 0; i < kStepCount; ++i)
     if (proof_.step_us[i] != 0) findings_.metrics.step_us[i] = proof_.step_us[i];
-  Expected<Controls> measured =
-      around_.measure(AtTheGate{program_, pid1_, *slot_, proof_, spec_, group_, around_.builder.facts()});
+  const Expected<Controls> measured = measure_at_gate();
   if (!measured) {
     log_line(Severity::Error, "jail.not_as_asked", {{"jail", spec_.id.text()}, {"found", measured.error().text()}},
              "run \"mayfly doctor\"");

@@ -68,7 +68,7 @@ class Jail final : private RelayEvents {
   bool advance(Event event);
   // jail.cpp
   Expected<void> assemble();
-  Expected<void> order_build(Fd gate, Fd stream);
+  Expected<void> order_build(Fd gate, Fd stream, bool prepared);
   Expected<void> order_relay(Fd control, Fd stream);
   Expected<void> watch_memory();
   void cloned(const BuilderReply& reply, Fd pidfd);
@@ -76,7 +76,9 @@ class Jail final : private RelayEvents {
   bool read_gate_once();
   void gate_says(const GateMessage& message, pid_t sender);
   void gate_closed();
+  void placed(const GateMessage& message, pid_t sender);
   void judge_gate();
+  [[nodiscard]] Expected<Controls> measure_at_gate() const;
   void open_gate();
   void start_clocks();
   void tell_running();
@@ -112,6 +114,7 @@ class Jail final : private RelayEvents {
   Stage stage_ = Stage::None;
   std::optional<std::uint32_t> slot_;
   Decision decision_;
+  std::optional<Expected<Controls>> placed_;  // the first half of measuring
   Controls controls_;
   Findings findings_;
   GateMessage proof_;

@@ -19,17 +19,17 @@ void Jail::open_gate() {
   around_.events.jail_built(*this);
   if (spec_.terminal == Terminal::Wanted) tell_running();
   if (phase_ != Phase::Running) return;  // its front end was gone: the jail has been ended meanwhile
-  GateCommand command;
-  command.order = GateOrder::Open;
-  if (const Expected<void> sent = send_message(gate_.get(), bytes_of(command), {}); !sent)
-    return end(failed_by(sent.error(), Step::Gate));
   start_clocks();
-  group_.attached();
-  // Not now: two processes that wake up would take the program's processor from it.
+  // Not now: what wakes up, and what we do ourselves from here on, would take the program's processor from it.
   news_timer_.set(kNewsDelay, [this] {
+    group_.attached();
     relay_.opened();
     tell_running();
   });
+  GateCommand command;
+  command.order = GateOrder::Open;
+  if (const Expected<void> sent = send_message(gate_.get(), bytes_of(command), {}); !sent)
+    end(failed_by(sent.error(), Step::Gate));
 }
 
 void Jail::tell_running() {

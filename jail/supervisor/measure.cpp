@@ -66,12 +66,14 @@ Expected<void> judge_map(ProcDirectory& proc, const char* file, const IdMap& exp
   return {};
 }
 
-Expected<Measured> measure_identity(ProcDirectory& proc, const StatusText& status, const MeasureSettings& settings,
-                                    std::uint32_t slot) {
+Expected<void> judge_maps(ProcDirectory& proc, const MeasureSettings& settings, std::uint32_t slot) {
+  TRY(judge_map(proc, "uid_map", expected_ids(settings, slot, ::geteuid()).map));
+  return judge_map(proc, "gid_map", expected_ids(settings, slot, ::getegid()).map);
+}
+
+Expected<Measured> measure_identity(const StatusText& status, const MeasureSettings& settings, std::uint32_t slot) {
   const ExpectedIds users = expected_ids(settings, slot, ::geteuid());
   const ExpectedIds groups = expected_ids(settings, slot, ::getegid());
-  TRY(judge_map(proc, "uid_map", users.map));
-  TRY(judge_map(proc, "gid_map", groups.map));
   for (std::size_t i = 0; i < status.uid.size(); ++i)
     if (status.uid[i] != users.run || status.gid[i] != groups.run)
       return wrong(Control::Identity, "the program runs as uid " + std::to_string(status.uid[i]) + ", gid " +
@@ -123,28 +125,26 @@ Expected<Measured> group_word(Control control, LimitState state, const JailCgrou
 }
 
 // The rlimits that inside sets: open files always, processes where no cgroup counts them.
-Expected<Measured> measure_rlimits(ProcDirectory& proc, const Limits& limits, LimitState counted) {
+Expected<void> judge_rlimits(ProcDirectory& proc, const Limits& limits, Measured counted_by) {
   const std::string_view text = TRY(proc.read("limits"));
   const auto files = find_limit(text, "Max open files");
   if (!files || files->hard > limits.open_files) return wrong(Control::Processes, "the limit of open files is not set");
   const auto processes = find_limit(text, "Max processes");
-  const std::uint64_t most =
-      counted == LimitState::NoController ? limits.processes : rlimit_behind_group(limits.processes);
+  const std::uint64_t most = counted_by == Measured::Rlimit ? limits.processes : rlimit_behind_group(limits.processes);
   if (!processes || processes->hard > most)
     return wrong(Control::Processes, "RLIMIT_NPROC is above " + std::to_string(most));
-  return Measured::Rlimit;
+  return {};
 }
 
 Expected<void> measure_groups(ProcDirectory& proc, const GateFacts& facts, Controls& controls) {
   const GroupMeasured found = facts.group.measure(TRY(proc.read("cgroup")));
-  const Measured rlimit = TRY(measure_rlimits(proc, facts.spec.limits, found.processes));
   const auto set = [&](Control control, LimitState state, Measured otherwise) -> Expected<void> {
     controls.set(control, TRY(group_word(control, state, facts.group, found.disagreement, otherwise)));
     return {};
   };
   TRY(set(Control::Memory, found.memory, Measured::Unlimited));
   TRY(set(Control::Cpu, found.cpu, Measured::Unlimited));
-  return set(Control::Processes, found.processes, rlimit);
+  return set(Control::Processes, found.processes, Measured::Rlimit);
 }
 
 }  // namespace
@@ -159,21 +159,14 @@ Expected<ControlMeasurer> ControlMeasurer::make(const MeasureSettings& settings)
   return ControlMeasurer(settings, TRY(self.namespaces()), kernel_landlock_abi());
 }
 
-Expected<Controls> ControlMeasurer::measure(const GateFacts& facts) const {
+Expected<Controls> ControlMeasurer::measure_placed(const GateFacts& facts) const {
   std::array<char, ProcDirectory::kBuffer> buffer;
   ProcDirectory proc = TRY(ProcDirectory::open(facts.program, buffer));
   Controls controls;
   TRY(judge_namespaces(proc, ours_, facts.builder.namespaces));
   TRY(judge_network(proc));
   controls.set(Control::Network, Measured::None);
-
-  const std::optional<StatusText> status = parse_status(TRY(proc.read("status")));
-  if (!status) return failure("understand the program's status", 0, "/proc/<pid>/status");
-  controls.set(Control::Identity, TRY(measure_identity(proc, *status, settings_, facts.slot)));
-  controls.set(Control::Privileges, TRY(measure_privileges(*status)));
-  controls.set(Control::Syscalls, TRY(measure_syscalls(*status, facts.proof)));
-  controls.set(Control::Files, TRY(measure_files(facts.proof, landlock_abi_)));
-  controls.set(Control::Environment, TRY(measure_environment(facts.proof, facts.spec)));
+  TRY(judge_maps(proc, settings_, facts.slot));
 
   const Limits& limits = facts.spec.limits;
   const FilesystemFacts filesystem{limits.disk.count, limits.inodes, facts.proof.proc_mounted != 0,
@@ -181,8 +174,23 @@ Expected<Controls> ControlMeasurer::measure(const GateFacts& facts) const {
   TRY(judge_mounts(TRY(proc.read("mountinfo")), filesystem));
   controls.set(Control::Filesystem, Measured::Ephemeral);
   controls.set(Control::Proc, filesystem.proc_mounted ? Measured::Private : Measured::Absent);
-
   TRY(measure_groups(proc, facts, controls));
+  return controls;
+}
+
+Expected<Controls> ControlMeasurer::measure_at_gate(const GateFacts& facts, const Controls& placed) const {
+  std::array<char, ProcDirectory::kBuffer> buffer;
+  ProcDirectory proc = TRY(ProcDirectory::open(facts.program, buffer));
+  Controls controls = placed;
+  const std::optional<StatusText> status = parse_status(TRY(proc.read("status")));
+  if (!status) return failure("understand the program's status", 0, "/proc/<pid>/status");
+  controls.set(Control::Identity, TRY(measure_identity(*status, settings_, facts.slot)));
+  TRY(judge_rlimits(proc, facts.spec.limits, placed.at(Control::Processes)));
+  controls.set(Control::Privileges, TRY(measure_privileges(*status)));
+  controls.set(Control::Syscalls, TRY(measure_syscalls(*status, facts.proof)));
+  controls.set(Control::Files, TRY(measure_files(facts.proof, landlock_abi_)));
+  controls.set(Control::Environment, TRY(measure_environment(facts.proof, facts.spec)));
+
   // The supervisor's own wall clock: there is no jail without its timer (the gate has not opened yet).
   controls.set(Control::Time, Measured::Supervisor);
   controls.set(Control::Output, facts.relay == RelayState::Attached ? Measured::Witness : Measured::Absent);

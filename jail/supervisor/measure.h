@@ -1,8 +1,12 @@
 // Measuring the controls of one jail on its program's own process, as it waits at the gate (design section 6).
 //
 //   auto measurer = TRY(ControlMeasurer::make({config.uid_base, rootless}));     // once, before confinement
-//   Controls controls = TRY(measurer.measure({program, slot, proof, spec, group, RelayState::Attached}));
+//   Controls placed = TRY(measurer.measure_placed(facts));        // at Placed, while inside goes on
+//   Controls controls = TRY(measurer.measure_at_gate(facts, placed));
 //
+// In two halves, because the first takes ten times as long as the second. What is in it cannot change any more when
+// Placed is sent: that takes a capability, and the program's process has none left and can gain none (its user
+// namespace may have no further one below it). Everything that is still to come is in the second half.
 // Everything is read from outside, in /proc/<pid> and the cgroup files; two layers that /proc does not show (Landlock
 // and which filter it is) come from the proof that inside sent. Nothing is copied from what was asked for: a control
 // that the host cannot give is reported Absent or Unlimited; one that was asked for and is found to be otherwise is a
@@ -51,7 +55,10 @@ class ControlMeasurer {
   // Remembers our own namespaces and asks the kernel for Landlock: call it before our own filter is on.
   static Expected<ControlMeasurer> make(const MeasureSettings& settings);
 
-  [[nodiscard]] Expected<Controls> measure(const GateFacts& facts) const;
+  // Namespaces, network, id maps, mounts, groups: network, filesystem, proc, memory, cpu, processes.
+  [[nodiscard]] Expected<Controls> measure_placed(const GateFacts& facts) const;
+  // Ids, rlimits, capabilities, filter, Landlock, environment; adds what is missing in `placed`, of the same process.
+  [[nodiscard]] Expected<Controls> measure_at_gate(const GateFacts& facts, const Controls& placed) const;
   [[nodiscard]] std::uint32_t landlock_abi() const { return landlock_abi_; }  // 0: this kernel has none
 
  private:

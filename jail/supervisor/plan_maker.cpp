@@ -70,7 +70,6 @@ void put_limits(Plan& plan, const Limits& limits) {
 }  // namespace
 
 Expected<void> make_plan(const Spec& spec, const PlanPlace& place, Plan& into) {
-  into = Plan{};
   into.slot = place.slot;
   into.bind_row = place.bind_row;
   const std::string id = spec.id.text();

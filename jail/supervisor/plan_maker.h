@@ -20,6 +20,7 @@ struct PlanPlace {
 inline constexpr Bytes kMaxPayload{kMaxCode.count + kMaxFiles.count + (kMaxArguments + 1) * kMaxCommand.count};
 static_assert(kMaxPayload.count < UINT32_MAX, "a plan says offsets in 32 bits");
 
+// `into` is new.
 Expected<void> make_plan(const Spec& spec, const PlanPlace& place, Plan& into);
 
 }  // namespace mayfly

@@ -18,11 +18,9 @@ namespace mayfly {
 
 class Jail;
 
-// The controls of a program that waits at its gate, measured from outside. A Failure: what was asked for and what is
-// there disagree.
+// A program's process that is placed, or waits at its gate.
 struct AtTheGate {
   pid_t program = 0;
-  pid_t init = 0;
   std::uint32_t slot = 0;
   const GateMessage& proof;
   const Spec& spec;
@@ -31,7 +29,12 @@ struct AtTheGate {
 };
 // pidfd_open(2), or what a test puts in its place.
 using ProcessOpener = std::function<Expected<Fd>(pid_t)>;
-using Measurer = std::function<Expected<Controls>(const AtTheGate&)>;
+// Its controls, measured from outside, in the two halves of measure.h. A Failure: what was asked for and what is there
+// disagree.
+struct Measurer {
+  std::function<Expected<Controls>(const AtTheGate&)> placed;
+  std::function<Expected<Controls>(const AtTheGate&, const Controls& placed)> at_gate;
+};
 
 // What a jail tells its owner. None of them may destroy the jail before the call has returned.
 class JailEvents {

@@ -13,6 +13,7 @@ namespace mayfly {
 
 enum class GateSays : std::uint32_t {
   StepFailed,  // from either: step, error. Nothing follows.
+  Placed,      // from the program's process: namespaces, mounts and groups are final, no capability is left
   AtGate,      // from the program's process: every layer is on, it waits
   Ended,       // from pid 1: the main program has ended, wait_status
 };
@@ -23,12 +24,12 @@ struct GateMessage {
   std::uint32_t step = 0;        // Step
   std::int32_t error = 0;        // errno. For Step::Execute: why execve failed
   std::int32_t wait_status = 0;  // waitpid(2)
+  std::uint32_t proc_mounted = 0;  // with Placed
   // With AtGate, proved from inside (what /proc does not show):
   std::int32_t landlock_errno = 0;  // of opening a file that only Landlock denies: EACCES = works, 0 = absent
   std::int32_t filter_errno = 0;    // of the reserved call: must equal the filter's build id
   std::uint32_t environment_count = 0;
   std::uint64_t environment_hash = 0;  // FNV-1a 64 over the entries handed to execve, each with its NUL
-  std::uint32_t proc_mounted = 0;
   std::array<std::uint32_t, kStepCount> step_us{};
   std::uint32_t disk_full = 0, inodes_full = 0;  // with Ended: the jail's root has no block, no inode left
   std::uint64_t cpu_us = 0;  // with Ended: user+system of all reaped children (getrusage RUSAGE_CHILDREN)

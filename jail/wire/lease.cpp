@@ -42,9 +42,7 @@ Expected<HostControl> host_control_from(const Json& object) {
   if (!control) return failure("read field", 0, "controls.control", "unknown control");
   row.control = *control;
   const std::string word = TRY(in.text("expected", 40));
-  std::optional<Measured> expected;
-  for (std::uint8_t i = 0; i <= static_cast<std::uint8_t>(Measured::Private); ++i)
-    if (name(static_cast<Measured>(i)) == word) expected = static_cast<Measured>(i);
+  const std::optional<Measured> expected = measured_named(word);
   if (!expected) return failure("read field", 0, "controls.expected", "unknown word");
   row.expected = *expected;
   row.cause = TRY(in.text("cause", 1000));
@@ -89,8 +87,8 @@ Expected<FromSupervisor> running_from(JsonReader& in) {
   Running running;
   running.run = TRY(run_of(in));
   running.id = TRY(in.text("id", 40));
-  running.controls = TRY(controls_from(*TRY(in.object("controls"))));
-  running.limits = TRY(limits_from(*TRY(in.object("limits"))));
+  running.controls = TRY(controls_from_wire(TRY(in.text("controls", 1000))));
+  running.limits = TRY(limits_from_wire(TRY(in.text("limits", 1000))));
   TRY(in.finish());
   return FromSupervisor(running);
 }
@@ -165,8 +163,8 @@ Json encode(const FromSupervisor& message) {
                               .put("say", "running")
                               .put("run", m.run)
                               .put("id", m.id)
-                              .put("controls", controls_json(m.controls))
-                              .put("limits", limits_json(m.limits))
+                              .put("controls", controls_wire(m.controls))
+                              .put("limits", limits_wire(m.limits))
                               .take();
                         },
                         [](const Refused& m) -> Json {

@@ -2,7 +2,7 @@
 // from the bind table (bind_table.h) by number. Plain old data, one release on both sides, no pointers; strings are
 // ranges of `text` or of the payload memfd. A plan that does not pass judge() builds nothing.
 //
-// One SEQPACKET message: the first plan_size(plan) bytes of the struct, and these descriptors in this order:
+// One SEQPACKET message: what is used of the struct (pack_plan), and these descriptors in this order:
 //   0 gate     our end of the gate socket for inside (gate.h); SEQPACKET
 //   1 stream   the socket to the relay, to which inside sends the outer ends of the streams (relay.h)
 //   2 payload  sealed memfd, or absent (has_payload == 0)
@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <span>
 
 #include "jail/spec/limits.h"
 
@@ -50,7 +51,8 @@ struct Plan {
   std::uint8_t terminal = 0;  // 1: a pty instead of three pipes
   std::uint16_t columns = 80, rows = 24;
   std::uint8_t reproducible = 0;
-  std::uint8_t unused[3] = {};
+  std::uint8_t prepared = 0;  // 1: Prepare was told
+  std::uint8_t unused[2] = {};
 
   // Limits that inside applies itself.
   std::uint64_t disk_bytes = 0, memory_bytes = 0;
@@ -59,13 +61,51 @@ struct Plan {
   std::uint64_t cpu_ms = 0;   // RLIMIT_CPU backup, per process
 
   std::uint32_t argv_count = 0, environment_count = 0, file_count = 0, text_length = 0;
-  std::array<PlanText, kMaxArgv> argv{};
   std::array<PlanText, kMaxEnvironment> environment{};
+  // From here on only what is used travels.
+  std::array<PlanText, kMaxArgv> argv{};
   std::array<char, 8192> text{};
-  std::array<PlanFile, kMaxFileCount + 1> files{};  // last: only file_count of them travel
+  std::array<PlanFile, kMaxFileCount + 1> files{};
+};
+inline constexpr std::size_t kPlanHead = offsetof(Plan, argv);
+
+// Told before a plan, while its cgroups are being made: make the network namespace of a jail that is about to come. At
+// most one is kept, for the very next plan and only if that says `prepared`.
+struct Prepare {
+  static constexpr std::uint32_t kMagic = 0x6d61'7902;
+  std::uint32_t magic = kMagic;
 };
 
-inline std::size_t plan_size(const Plan& plan) { return offsetof(Plan, files) + plan.file_count * sizeof(PlanFile); }
+inline std::size_t plan_size(const Plan& plan) {
+  return kPlanHead + plan.argv_count * sizeof(PlanText) + plan.text_length + plan.file_count * sizeof(PlanFile);
+}
+
+// The message: plan_size() bytes at `into`. The counts are within their arrays.
+inline void pack_plan(const Plan& plan, std::byte* into) {
+  std::memcpy(into, &plan, kPlanHead);
+  into += kPlanHead;
+  std::memcpy(into, plan.argv.data(), plan.argv_count * sizeof(PlanText));
+  into += plan.argv_count * sizeof(PlanText);
+  std::memcpy(into, plan.text.data(), plan.text_length);
+  into += plan.text_length;
+  std::memcpy(into, plan.files.data(), plan.file_count * sizeof(PlanFile));
+}
+
+// False: not a plan of this release, or not of the size that its counts say. Then of `into` the head alone may be read.
+inline bool unpack_plan(std::span<const std::byte> message, Plan& into) {
+  if (message.size() < kPlanHead) return false;
+  std::memcpy(static_cast<void*>(&into), message.data(), kPlanHead);  // trivially copyable (fixed_message.h)
+  if (into.magic != Plan::kMagic || into.argv_count > into.argv.size() || into.text_length > into.text.size() ||
+      into.file_count > into.files.size() || message.size() != plan_size(into))
+    return false;
+  const std::byte* at = message.data() + kPlanHead;
+  std::memcpy(into.argv.data(), at, into.argv_count * sizeof(PlanText));
+  at += into.argv_count * sizeof(PlanText);
+  std::memcpy(into.text.data(), at, into.text_length);
+  at += into.text_length;
+  std::memcpy(into.files.data(), at, into.file_count * sizeof(PlanFile));
+  return true;
+}
 
 // builder -> supervisor. With Cloned comes one descriptor: the pidfd of pid 1.
 // Which namespaces a jail has of its own: links below /proc/<pid>, in the order of BuilderReply::namespaces.

@@ -1,11 +1,13 @@
 #include "jail/wire/result_json.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstring>
 #include <limits>
 
 #include "jail/spec/escape.h"
+#include "jail/wire/packed.h"
 
 namespace mayfly {
 
@@ -13,6 +15,7 @@ namespace {
 
 constexpr std::uint64_t kAny = std::numeric_limits<std::int64_t>::max();
 constexpr std::string_view kRuntime = "mayfly";
+constexpr std::size_t kMostPacked = 2000, kMostTotals = 17'000;  // bytes of a packed text
 
 std::string hex(const std::array<std::uint8_t, 32>& bytes) {
   static constexpr char kDigits[] = "0123456789abcdef";
@@ -25,7 +28,7 @@ std::string hex(const std::array<std::uint8_t, 32>& bytes) {
   return text;
 }
 
-Expected<std::array<std::uint8_t, 32>> digest_from(const std::string& text, const std::string& field) {
+Expected<std::array<std::uint8_t, 32>> digest_from(std::string_view text, const std::string& field) {
   std::array<std::uint8_t, 32> bytes{};
   if (text.size() != 64 || text.find_first_not_of("0123456789abcdef") != std::string::npos)
     return failure("read field", 0, field, "64 hexadecimal digits are needed");
@@ -41,101 +44,101 @@ Json measured(const Measurement<T>& measurement, Number number) {
   return measurement.value ? Json(number(*measurement.value)) : Json(nullptr);
 }
 
-Json totals_wire(const StreamTotals& totals) {
-  JsonObject object;
-  object.put("bytes", totals.bytes).put("sha256", hex(totals.sha256)).put("truncated", totals.truncated);
-  if (totals.tail) object.put("tail", base64(*totals.tail));
-  return object.take();
+std::string totals_wire(const StreamTotals& totals) {
+  PackedWriter out;
+  out.put(totals.bytes).put(totals.truncated ? 1u : 0u).put_word(hex(totals.sha256));
+  if (totals.tail) out.put_word("t" + base64(*totals.tail));  // a tail may be empty, a word may not
+  return out.take();
 }
 
-Expected<StreamTotals> totals_from(const Json& object, const std::string& where) {
-  JsonReader in(object, where);
+Expected<StreamTotals> totals_from(std::string_view text, const std::string& where) {
+  PackedReader in(text, where);
   StreamTotals totals;
-  totals.bytes = TRY(in.number("bytes", 0, kAny));
-  totals.sha256 = TRY(digest_from(TRY(in.text("sha256", 64)), where + ".sha256"));
-  totals.truncated = TRY(in.boolean("truncated", false));
-  if (const auto tail = TRY(in.optional_text("tail", 16384))) totals.tail = TRY(from_base64(*tail));
+  totals.bytes = TRY(in.number(kAny));
+  totals.truncated = TRY(in.number(1)) != 0;
+  totals.sha256 = TRY(digest_from(TRY(in.word()), where));
+  if (in.finish()) return totals;
+  const std::string_view tail = TRY(in.word());
+  if (!tail.starts_with('t')) return failure("read field", 0, where, "a tail begins with t");
+  totals.tail = TRY(from_base64(tail.substr(1)));
   TRY(in.finish());
   return totals;
 }
 
 template <typename T, typename Number>
-Json measurement_wire(const Measurement<T>& measurement, Number number) {
-  JsonObject entry;
-  if (measurement.value) entry.put("value", number(*measurement.value));
-  if (!measurement.why.empty()) entry.put("why", measurement.why);
-  return entry.take();
+std::optional<std::uint64_t> number_of(const Measurement<T>& measurement, Number number) {
+  if (!measurement.value) return std::nullopt;
+  return static_cast<std::uint64_t>(number(*measurement.value));
 }
 
-template <typename T, typename Make>
-Expected<Measurement<T>> measurement_from(JsonReader& in, const char* key, Make make) {
-  const Json* object = TRY(in.object(key));
-  JsonReader entry(*object, in.path(key));
-  Measurement<T> measurement;
-  if (const auto value = TRY(entry.optional_number("value", 0, kAny))) measurement.value = make(*value);
-  measurement.why = TRY(entry.optional_text("why", 400)).value_or("");
-  TRY(entry.finish());
-  return measurement;
-}
-
-using StepTimes = decltype(Metrics::step_us);
-
-// One text, "5 0 128 ...": thirty numbers of their own would be a third of the message's tree. "" where no step was
-// taken.
-std::string steps_text(const StepTimes& times) {
+std::string parts_text(const std::vector<std::string>& parts) {
   std::string text;
-  if (times == StepTimes{}) return text;
-  for (const std::uint32_t time : times) text.append(std::to_string(time)).push_back(' ');
-  text.pop_back();
-  return text;
+  for (const std::string& part : parts) text += (text.empty() ? "" : ",") + part;
+  return text.empty() ? "-" : text;
 }
 
-Expected<void> read_steps(std::string_view text, StepTimes& into) {
-  if (text.empty()) return {};
-  const char* at = text.data();
-  const char* const end = text.data() + text.size();
-  for (std::size_t i = 0; i < into.size(); ++i) {
-    if (i > 0 && (at == end || *at++ != ' ')) return failure("read field", 0, "metrics.stepUs", "too few numbers");
-    const auto [stop, error] = std::from_chars(at, end, into[i]);
-    if (error != std::errc()) return failure("read field", 0, "metrics.stepUs", "whole numbers are needed");
-    at = stop;
+std::vector<std::string> parts_from(std::string_view text) {
+  std::vector<std::string> parts;
+  if (text == "-") return parts;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find(',', at), text.size());
+    parts.emplace_back(text.substr(at, end - at));
+    at = end + 1;
   }
-  if (at != end) return failure("read field", 0, "metrics.stepUs", "too many numbers");
-  return {};
+  return parts;
 }
 
-Json metrics_wire(const Metrics& metrics) {
+// Why something was not measured is text of its own: metrics_why.
+std::string metrics_wire(const Metrics& metrics) {
+  PackedWriter out;
+  for (const std::int64_t time :
+       {metrics.queued.count(), metrics.build.count(), metrics.wall.count(), metrics.closed.count()})
+    out.put(static_cast<std::uint64_t>(std::max<std::int64_t>(0, time)));
+  out.put(number_of(metrics.cpu, [](Microseconds t) { return t.count(); }));
+  out.put(number_of(metrics.memory_peak, [](Bytes b) { return b.count; }));
+  out.put(number_of(metrics.processes_peak, [](std::uint32_t n) { return n; }));
+  out.put_word(parts_text(metrics.made_ahead));
+  for (const std::uint32_t time : metrics.step_us) out.put(time);
+  return out.take();
+}
+
+Expected<Metrics> metrics_from(std::string_view text) {
+  PackedReader in(text, "metrics");
+  Metrics metrics;
+  const auto us = [](std::uint64_t n) { return Microseconds{static_cast<std::int64_t>(n)}; };
+  metrics.queued = Milliseconds{static_cast<std::int64_t>(TRY(in.number(kAny)))};
+  metrics.build = us(TRY(in.number(kAny)));
+  metrics.wall = us(TRY(in.number(kAny)));
+  metrics.closed = us(TRY(in.number(kAny)));
+  if (const auto cpu = TRY(in.optional_number(kAny))) metrics.cpu.value = us(*cpu);
+  if (const auto memory = TRY(in.optional_number(kAny))) metrics.memory_peak.value = Bytes{*memory};
+  if (const auto most = TRY(in.optional_number(UINT32_MAX)))
+    metrics.processes_peak.value = static_cast<std::uint32_t>(*most);
+  metrics.made_ahead = parts_from(TRY(in.word()));
+  for (std::uint32_t& time : metrics.step_us) time = static_cast<std::uint32_t>(TRY(in.number(UINT32_MAX)));
+  TRY(in.finish());
+  return metrics;
+}
+
+Json why_wire(const Metrics& metrics) {
   return JsonObject()
-      .put("queuedMs", metrics.queued.count())
-      .put("buildUs", metrics.build.count())
-      .put("wallUs", metrics.wall.count())
-      .put("closedUs", metrics.closed.count())
-      .put("cpuUs", measurement_wire(metrics.cpu, [](Microseconds t) { return t.count(); }))
-      .put("memoryPeak", measurement_wire(metrics.memory_peak, [](Bytes b) { return b.count; }))
-      .put("processesPeak", measurement_wire(metrics.processes_peak, [](std::uint32_t n) { return n; }))
-      .put("madeAhead", metrics.made_ahead)
-      .put("stepUs", steps_text(metrics.step_us))
+      .put("cpu", metrics.cpu.why)
+      .put("memoryPeak", metrics.memory_peak.why)
+      .put("processesPeak", metrics.processes_peak.why)
       .take();
 }
 
-Expected<Metrics> metrics_from(const Json& object) {
-  JsonReader in(object, "metrics");
-  Metrics metrics;
-  const auto us = [](std::uint64_t n) { return Microseconds{static_cast<std::int64_t>(n)}; };
-  metrics.queued = Milliseconds{static_cast<std::int64_t>(TRY(in.number("queuedMs", 0, kAny)))};
-  metrics.build = us(TRY(in.number("buildUs", 0, kAny)));
-  metrics.wall = us(TRY(in.number("wallUs", 0, kAny)));
-  metrics.closed = us(TRY(in.number("closedUs", 0, kAny)));
-  metrics.cpu = TRY(measurement_from<Microseconds>(in, "cpuUs", us));
-  metrics.memory_peak = TRY(measurement_from<Bytes>(in, "memoryPeak", [](std::uint64_t n) { return Bytes{n}; }));
-  metrics.processes_peak = TRY(measurement_from<std::uint32_t>(
-      in, "processesPeak", [](std::uint64_t n) { return static_cast<std::uint32_t>(n); }));
-  if (const Json* ahead = TRY(in.optional_array("madeAhead", 8)))
-    for (const Json& part : *ahead)
-      if (part.is_string()) metrics.made_ahead.push_back(part.get<std::string>());
-  TRY(read_steps(TRY(in.text("stepUs", kStepCount * 11)), metrics.step_us));
-  TRY(in.finish());
-  return metrics;
+bool has_why(const Metrics& metrics) {
+  return !metrics.cpu.why.empty() || !metrics.memory_peak.why.empty() || !metrics.processes_peak.why.empty();
+}
+
+Expected<void> read_why(const Json* object, Metrics& into) {
+  if (object == nullptr) return {};
+  JsonReader in(*object, "why");
+  into.cpu.why = TRY(in.text("cpu", 400));
+  into.memory_peak.why = TRY(in.text("memoryPeak", 400));
+  into.processes_peak.why = TRY(in.text("processesPeak", 400));
+  return in.finish();
 }
 
 Json text_list(const std::vector<std::string>& items) { return Json(items); }
@@ -224,21 +227,59 @@ Json controls_json(const Controls& controls) {
   return object.take();
 }
 
-Expected<Controls> controls_from(const Json& object) {
-  JsonReader in(object, "controls");
+std::string controls_wire(const Controls& controls) {
+  PackedWriter out;
+  for (const Control control : kAllControls) out.put_word(name(controls.at(control)));
+  return out.take();
+}
+
+Expected<Controls> controls_from_wire(std::string_view text) {
+  PackedReader in(text, "controls");
   Controls controls;
   for (const Control control : kAllControls) {
-    const std::string word = TRY(in.text(name(control), 40));
-    bool known = false;
-    for (std::uint8_t i = 0; i <= static_cast<std::uint8_t>(Measured::Private); ++i)
-      if (name(static_cast<Measured>(i)) == word) {
-        controls.set(control, static_cast<Measured>(i));
-        known = true;
-      }
-    if (!known) return failure("read field", 0, in.path(name(control)), "unknown word");
+    const auto word = measured_named(TRY(in.word()));
+    if (!word) return failure("read field", 0, "controls." + std::string(name(control)), "unknown word");
+    controls.set(control, *word);
   }
   TRY(in.finish());
   return controls;
+}
+
+std::string limits_wire(const Limits& limits) {
+  const auto ms = [](Milliseconds time) { return static_cast<std::uint64_t>(time.count()); };
+  return PackedWriter()
+      .put(ms(limits.wall))
+      .put(ms(limits.cpu_time))
+      .put(ms(limits.idle))
+      .put(limits.memory.count)
+      .put(limits.processes)
+      .put(limits.cpus.count)
+      .put(limits.disk.count)
+      .put(limits.inodes)
+      .put(limits.open_files)
+      .put(limits.output_kept.count)
+      .put(limits.output_ceiling.count)
+      .take();
+}
+
+Expected<Limits> limits_from_wire(std::string_view text) {
+  PackedReader in(text, "limits");
+  Limits limits;
+  for (Milliseconds* time : {&limits.wall, &limits.cpu_time, &limits.idle})
+    *time = Milliseconds{static_cast<std::int64_t>(TRY(in.number(kAny)))};
+  const auto small = [&]() -> Expected<std::uint32_t> {
+    return static_cast<std::uint32_t>(TRY(in.number(UINT32_MAX)));
+  };
+  limits.memory.count = TRY(in.number(kAny));
+  limits.processes = TRY(small());
+  limits.cpus.count = TRY(small());
+  limits.disk.count = TRY(in.number(kAny));
+  limits.inodes = TRY(small());
+  limits.open_files = TRY(small());
+  limits.output_kept.count = TRY(in.number(kAny));
+  limits.output_ceiling.count = TRY(in.number(kAny));
+  TRY(in.finish());
+  return limits;
 }
 
 Json limits_json(const Limits& limits) {
@@ -289,12 +330,13 @@ Json result_wire(const Result& result, WireForm form) {
       .put("out", totals_wire(result.out))
       .put("err", totals_wire(result.err));
   if (form == WireForm::Whole)
-    object.put("controls", controls_json(result.controls)).put("limits", limits_json(result.limits));
+    object.put("controls", controls_wire(result.controls)).put("limits", limits_wire(result.limits));
   object.put("environment", text_list(result.environment))
       .put("profile", result.profile)
       .put("language", result.language)
       .put("label", result.label)
       .put("metrics", metrics_wire(result.metrics));
+  if (has_why(result.metrics)) object.put("why", why_wire(result.metrics));
   return object.take();
 }
 
@@ -312,17 +354,18 @@ Expected<Result> result_from(const Json& object, WireForm form) {
   result.failed_errno = static_cast<int>(TRY(in.optional_number("failedErrno", 0, kMaxErrno)).value_or(0));
   result.limits_reached = TRY(reached_from(in));
   result.output_incomplete = TRY(in.boolean("outputIncomplete", false));
-  result.out = TRY(totals_from(*TRY(in.object("out")), "out"));
-  result.err = TRY(totals_from(*TRY(in.object("err")), "err"));
+  result.out = TRY(totals_from(TRY(in.text("out", kMostTotals)), "out"));
+  result.err = TRY(totals_from(TRY(in.text("err", kMostTotals)), "err"));
   if (form == WireForm::Whole) {
-    result.controls = TRY(controls_from(*TRY(in.object("controls"))));
-    result.limits = TRY(limits_from(*TRY(in.object("limits"))));
+    result.controls = TRY(controls_from_wire(TRY(in.text("controls", kMostPacked))));
+    result.limits = TRY(limits_from_wire(TRY(in.text("limits", kMostPacked))));
   }
   result.environment = TRY(text_list_from(in, "environment"));
   result.profile = TRY(in.text("profile", 64));
   result.language = TRY(in.text("language", 64));
   result.label = TRY(in.text("label", 1024));
-  result.metrics = TRY(metrics_from(*TRY(in.object("metrics"))));
+  result.metrics = TRY(metrics_from(TRY(in.text("metrics", kMostPacked))));
+  TRY(read_why(TRY(in.optional_object("why")), result.metrics));
   TRY(in.finish());
   return result;
 }

@@ -11,9 +11,14 @@ namespace mayfly {
 inline constexpr int kMaxErrno = 4095;  // of failedErrno; the kernel's MAX_ERRNO (include/linux/err.h)
 
 Json controls_json(const Controls& controls);
-Expected<Controls> controls_from(const Json& object);
 Json limits_json(const Limits& limits);
 Expected<Limits> limits_from(const Json& object);
+
+// Packed (packed.h), for messages.
+std::string controls_wire(const Controls& controls);
+Expected<Controls> controls_from_wire(std::string_view text);
+std::string limits_wire(const Limits& limits);
+Expected<Limits> limits_from_wire(std::string_view text);
 
 // The wire form: everything, lossless. result_from(result_wire(r)) == r.
 // AfterRunning: without controls and limits, which the peer has had with Running.

@@ -201,7 +201,9 @@ Built Bench::build(const Job& job) {
   }
   fds.insert(fds.end(), job.cgroup_fds.begin(), job.cgroup_fds.end());
   plan.cgroup_fds = static_cast<std::uint8_t>(job.cgroup_fds.size());
-  if (!send_message(control_.get(), std::as_bytes(std::span(&plan, 1)).first(plan_size(plan)), fds)) return jail;
+  std::vector<std::byte> packed(plan_size(plan));
+  pack_plan(plan, packed.data());
+  if (!send_message(control_.get(), packed, fds)) return jail;
   gate->theirs.reset();
   stream->theirs.reset();
   jail.gate = std::move(gate->ours);
@@ -213,11 +215,15 @@ Built Bench::build(const Job& job) {
     if (answer->says != BuilderSays::Released) break;
   }
   if (jail.reply.says != BuilderSays::Cloned) return jail;
-  const auto first = next_from_gate(jail);
-  if (first && first->says == GateSays::AtGate)
-    jail.at_gate = first;
+  auto message = next_from_gate(jail);
+  if (message && message->says == GateSays::Placed) {
+    jail.placed = message;
+    message = next_from_gate(jail);
+  }
+  if (message && message->says == GateSays::AtGate)
+    jail.at_gate = message;
   else
-    jail.failed = first;
+    jail.failed = message;
   if (is_readable(jail.stream.get(), 0)) {
     auto streams = receive_message(jail.stream.get(), sizeof(StreamsMessage), 3);
     if (streams) jail.outer = std::move(streams->fds);

@@ -41,7 +41,7 @@ void add_payload_argument(Job& job, const std::string& text);
 // A jail that was ordered. `failed` is set when either side said so.
 struct Built {
   BuilderReply reply;
-  std::optional<GateMessage> at_gate;
+  std::optional<GateMessage> placed, at_gate;
   std::optional<GateMessage> failed;
   pid_t program = 0;  // host pid of the process at the gate
   Fd pidfd, gate, stream;

@@ -4,6 +4,8 @@
 #include <cerrno>
 #include <cstring>
 #include <memory>
+#include <string>
+#include <vector>
 
 using namespace mayfly;
 
@@ -26,15 +28,14 @@ std::unique_ptr<Plan> good_plan() {
   return plan;
 }
 
-PlanFacts facts_of(const Plan& plan) {
+PlanFacts usual_facts() {
   PlanFacts facts;
-  facts.message_size = plan_size(plan);
   facts.descriptor_count = 2;
   facts.row_count = 1;
   return facts;
 }
 
-int judged(const Plan& plan) { return judge(plan, facts_of(plan)); }
+int judged(const Plan& plan) { return judge(plan, usual_facts()); }
 
 }  // namespace
 
@@ -42,18 +43,54 @@ TEST_CASE("a plan in range is accepted", "[P10]") { CHECK(judged(*good_plan()) =
 
 TEST_CASE("a message of another size or release is not a plan") {
   const auto plan = good_plan();
-  PlanFacts facts = facts_of(*plan);
-  facts.message_size -= 1;
-  CHECK(judge(*plan, facts) == EPROTO);
-  facts.message_size = 16;
-  CHECK(judge(*plan, facts) == EPROTO);
-  plan->magic += 1;
-  CHECK(judged(*plan) == EPROTO);
+  std::vector<std::byte> message(plan_size(*plan));
+  pack_plan(*plan, message.data());
+  const auto whole = std::span<const std::byte>(message);
+  const auto into = std::make_unique<Plan>();
+  CHECK_FALSE(unpack_plan(whole.first(whole.size() - 1), *into));
+  CHECK_FALSE(unpack_plan(whole.first(kPlanHead), *into));
+  CHECK_FALSE(unpack_plan(whole.first(16), *into));
+  CHECK_FALSE(unpack_plan({}, *into));
+  message.push_back(std::byte{0});
+  CHECK_FALSE(unpack_plan(message, *into));
+  message.pop_back();
+  CHECK(unpack_plan(message, *into));
+  message[0] ^= std::byte{1};
+  CHECK_FALSE(unpack_plan(message, *into));
+}
+
+TEST_CASE("a plan comes out of its message as it was put in") {
+  const auto plan = good_plan();
+  plan->file_count = 2;
+  std::memcpy(plan->files[1].name, "second", 7);
+  plan->environment[7].length = 5;
+  std::vector<std::byte> message(plan_size(*plan));
+  pack_plan(*plan, message.data());
+  CHECK(message.size() == kPlanHead + sizeof(PlanText) + 9 + 2 * sizeof(PlanFile));
+  const auto into = std::make_unique<Plan>();
+  REQUIRE(unpack_plan(message, *into));
+  CHECK(into->argv_count == 1);
+  CHECK(into->argv[0].length == 9);
+  CHECK(std::string(into->text.data(), into->text_length) == "/bin/true");
+  CHECK(std::string(into->files[1].name) == "second");
+  CHECK(into->environment[7].length == 5);
+}
+
+TEST_CASE("counts beyond their arrays are no plan, whatever the size of the message") {
+  const auto plan = good_plan();
+  std::vector<std::byte> message(2 * sizeof(Plan));
+  const auto into = std::make_unique<Plan>();
+  for (std::uint32_t Plan::*count : {&Plan::argv_count, &Plan::text_length, &Plan::file_count}) {
+    Plan bad = *plan;
+    bad.*count = 0x1000'0000;
+    std::memcpy(message.data(), &bad, kPlanHead);
+    CHECK_FALSE(unpack_plan(message, *into));
+  }
 }
 
 TEST_CASE("descriptors must be exactly those that the plan speaks of") {
   const auto plan = good_plan();
-  PlanFacts facts = facts_of(*plan);
+  PlanFacts facts = usual_facts();
   facts.descriptor_count = 3;
   CHECK(judge(*plan, facts) == EPROTO);
   plan->cgroup = CgroupKind::V2;
@@ -105,7 +142,7 @@ TEST_CASE("texts must lie within what travelled, and hold no NUL") {
 TEST_CASE("a payload that can still be changed is refused") {
   const auto plan = good_plan();
   plan->has_payload = 1;
-  PlanFacts facts = facts_of(*plan);
+  PlanFacts facts = usual_facts();
   facts.descriptor_count = 3;
   facts.payload_size = 10;
   CHECK(judge(*plan, facts) == EPERM);

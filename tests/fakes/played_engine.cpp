@@ -55,7 +55,10 @@ SupervisorConfig config_of(const EngineOptions& options) {
 HostSide host_of(const EngineOptions& options) {
   HostSide host;
   host.groups = CgroupHost::none("played");
-  host.measure = [measured = options.measured](const AtTheGate&) {
+  host.measure.placed = [placed = options.placed](const AtTheGate&) {
+    return placed ? placed() : Expected<Controls>(Controls());
+  };
+  host.measure.at_gate = [measured = options.measured](const AtTheGate&, const Controls&) {
     return measured ? measured() : Expected<Controls>(all_controls());
   };
   host.survey = [](const BuilderReply& builder) {
@@ -141,6 +144,12 @@ void PlayedJail::say_released() {
   say(builder, reply);
 }
 
+void PlayedJail::say_placed() {
+  GateMessage message;
+  message.says = GateSays::Placed;
+  say(gate.get(), message);
+}
+
 void PlayedJail::say_at_gate() {
   GateMessage message;
   message.says = GateSays::AtGate;
@@ -210,6 +219,7 @@ void PlayedJail::reach_gate() {
   say_cloned();
   next_command(RelayCommand::Attach);
   say_attached();
+  say_placed();
   say_at_gate();
 }
 
@@ -304,8 +314,8 @@ FromSupervisor PlayedEngine::next(SupervisorClient& from) {
 PlayedJail PlayedEngine::take_jail() {
   PlayedJail jail;
   Received plan = next_message(builder_.get(), sizeof(Plan), "a plan");
-  if (plan.bytes.size() < offsetof(Plan, files) || plan.fds.size() < 2) throw PlayedOut("no plan");
-  std::memcpy(&jail.plan, plan.bytes.data(), plan.bytes.size());
+  if (plan.bytes.size() == sizeof(Prepare)) plan = next_message(builder_.get(), sizeof(Plan), "a plan");
+  if (!unpack_plan(plan.bytes, jail.plan) || plan.fds.size() < 2) throw PlayedOut("no plan");
   jail.gate = std::move(plan.fds[0]);
   jail.stream = std::move(plan.fds[1]);
   if (jail.plan.has_payload != 0) jail.payload = std::move(plan.fds[2]);

@@ -66,6 +66,7 @@ struct PlayedJail {
   void say_failed(Step step, int error);
   void say_released();
   void say_attached() { report(RelaySays::Attached); }
+  void say_placed();
   void say_at_gate();
   void say_step_failed(Step step, int error);
   void say_ended(int wait_status);
@@ -94,7 +95,8 @@ struct EngineOptions {
   bool builder_ready = true;
   bool service = false;  // lease.sock and monitor.sock in `directory`
   std::string directory;
-  std::function<Expected<Controls>()> measured;  // default: every control is there
+  std::function<Expected<Controls>()> placed;    // the first half of measuring; default: nothing is wrong
+  std::function<Expected<Controls>()> measured;  // at the gate; default: every control is there
   int relay_process = -1;                        // pidfd, borrowed; -1: nobody knows the relay's process
 };
 

@@ -294,22 +294,42 @@ TEST_CASE("a required control that is absent refuses the run by name, and the ga
   CHECK(refused.field == "syscalls");
 }
 
-TEST_CASE("a control that is not as it was asked for fails the jail") {
-  EngineOptions options;
-  options.measured = []() -> Expected<Controls> {
-    return failure("measure controls", 0, "network", "an interface eth0");
-  };
+namespace {
+
+Expected<Controls> find_an_interface() { return failure("measure controls", 0, "network", "an interface eth0"); }
+
+// One run whose program says what `at_gate` says; it must fail at the gate.
+void check_fails_at_gate(const EngineOptions& options, const std::function<void(PlayedJail&)>& at_gate) {
   PlayedEngine engine(options);
   engine.open(engine.client(), exec_request());
   PlayedJail jail = engine.take_jail();
   jail.say_cloned();
   jail.next_command(RelayCommand::Attach);
-  jail.say_at_gate();
+  at_gate(jail);
   jail.say_attached();
   demolish(jail);
   const Result result = engine.next_as<Ended>(engine.client()).result;
   CHECK(result.ending == Ending::Failed);
   CHECK(result.failed_step == Step::Gate);
+}
+
+void say_both(PlayedJail& jail) {
+  jail.say_placed();
+  jail.say_at_gate();
+}
+
+}  // namespace
+
+TEST_CASE("a control that is not as it was asked for fails the jail, in either half of measuring") {
+  EngineOptions at_gate, placed;
+  at_gate.measured = find_an_interface;
+  placed.placed = find_an_interface;
+  check_fails_at_gate(at_gate, say_both);
+  check_fails_at_gate(placed, say_both);
+}
+
+TEST_CASE("a program that was never measured in its place is not let through its gate") {
+  check_fails_at_gate({}, [](PlayedJail& jail) { jail.say_at_gate(); });
 }
 
 TEST_CASE("cancelled while the builder still owes its answer, a jail is killed as soon as it is there") {

@@ -132,7 +132,26 @@ int clone_and_map(Workshop& shop, const Order& order, StepClock& steps, const Tr
   return map_ids(shop, order, steps, cloned, say_ready);
 }
 
+// Each is for one jail alone: what was prepared for a plan that never came is not for this one.
+int take_network(Workshop& shop, const Plan& plan, Cloned& cloned, NetworkPart& part) {
+  NetworkPart prepared = std::move(shop.prepared);
+  shop.prepared = NetworkPart();
+  if (plan.prepared != 0 && prepared.network) {
+    part = std::move(prepared);
+    return 0;
+  }
+  cloned.network_made_ahead = !shop.parts.is_empty();
+  if (!cloned.network_made_ahead) return make_network_part(shop.network, shop.host_proc, shop.nsids, part);
+  part = shop.parts.take();
+  return 0;
+}
+
 }  // namespace
+
+void prepare(Workshop& shop) {
+  shop.prepared = NetworkPart();
+  if (shop.parts.is_empty()) (void)make_network_part(shop.network, shop.host_proc, shop.nsids, shop.prepared);
+}
 
 void destroy(const Cloned& cloned) {
   ::syscall(SYS_pidfd_send_signal, cloned.pidfd.get(), SIGKILL, nullptr, 0);
@@ -144,12 +163,7 @@ int clone_jail(Workshop& shop, const Order& order, StepClock& steps, Cloned& clo
   if (const int error = enter(shop, steps, Step::JoinNetwork); error != 0) return error;
   const bool weakened = shop.host.faults.leaves_out(Layer::Network);
   NetworkPart part;
-  cloned.network_made_ahead = !weakened && !shop.parts.is_empty();
-  if (cloned.network_made_ahead)
-    part = shop.parts.take();
-  else if (const int error = weakened ? 0 : make_network_part(shop.network, shop.host_proc, shop.nsids, part);
-           error != 0)
-    return error;
+  if (const int error = weakened ? 0 : take_network(shop, order.plan, cloned, part); error != 0) return error;
   const Joined joined(weakened ? shop.network_of_keeper : part.network.get(), shop.network);
   if (joined.error() != 0) return joined.error();
 

@@ -20,6 +20,7 @@ struct Workshop {
   int network = -1;            // the builder's own network namespace
   int network_of_keeper = -1;  // only a weakened builder (faults.h) gives it to a jail
   int supervisor = -1;         // pidfd
+  NetworkPart prepared{};      // for the next plan (Prepare), or empty
 };
 
 struct Cloned {
@@ -28,6 +29,10 @@ struct Cloned {
   bool network_made_ahead = false;
   std::uint32_t nsid = Nsids::kNone;
 };
+
+// A network namespace for the plan that is about to come, unless there is one made ahead. Failing is no matter: the
+// plan will meet the same, and say so.
+void prepare(Workshop& shop);
 
 // 0, or the errno of the step that `steps` is in; then nothing of the jail is left.
 int clone_jail(Workshop& shop, const Order& order, StepClock& steps, Cloned& cloned);

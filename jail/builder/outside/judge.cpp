@@ -9,14 +9,8 @@ namespace {
 
 constexpr std::uint16_t kMostColumns = 1000;  // hostile.md B24
 
-bool is_sized(const Plan& plan, const PlanFacts& facts) {
-  if (facts.message_size < offsetof(Plan, files) || plan.magic != Plan::kMagic) return false;
-  if (plan.file_count > plan.files.size()) return false;
-  return facts.message_size == plan_size(plan);
-}
-
 bool has_descriptors(const Plan& plan, const PlanFacts& facts) {
-  if (plan.has_payload > 1 || plan.cgroup > CgroupKind::V2) return false;
+  if (plan.has_payload > 1 || plan.prepared > 1 || plan.cgroup > CgroupKind::V2) return false;
   const std::size_t least = plan.cgroup == CgroupKind::None ? 0 : 1;
   const std::size_t most = plan.cgroup == CgroupKind::V1 ? 6 : least;
   if (plan.cgroup_fds < least || plan.cgroup_fds > most) return false;
@@ -56,6 +50,7 @@ int judge_texts(const Plan& plan, const PlanFacts& facts) {
 }
 
 int judge_files(const Plan& plan, const PlanFacts& facts) {
+  if (plan.file_count > plan.files.size()) return EINVAL;
   for (std::uint32_t i = 0; i < plan.file_count; ++i) {
     const PlanFile& file = plan.files[i];
     if (!is_safe_file_name(file.name, sizeof file.name)) return EILSEQ;
@@ -86,7 +81,7 @@ bool is_safe_file_name(const char* name, std::size_t size) {
 }
 
 int judge(const Plan& plan, const PlanFacts& facts) {
-  if (!is_sized(plan, facts) || !has_descriptors(plan, facts)) return EPROTO;
+  if (!has_descriptors(plan, facts)) return EPROTO;
   if (!has_limits(plan) || plan.bind_row >= facts.row_count) return EINVAL;
   if (plan.has_payload != 0 && !facts.payload_sealed) return EPERM;
   if (const int error = judge_texts(plan, facts); error != 0) return error;

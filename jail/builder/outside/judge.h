@@ -10,7 +10,6 @@
 namespace mayfly {
 
 struct PlanFacts {
-  std::size_t message_size = 0;
   std::size_t descriptor_count = 0;
   std::uint32_t row_count = 0;     // of the bind table
   std::uint64_t payload_size = 0;  // 0 when there is none

@@ -120,7 +120,10 @@ class Loop {
         refuse(EPROTO);
         break;
       case Receipt::Received:
-        build();
+        if (order_.is_prepare)
+          prepare(shop_);
+        else
+          build();
         break;
     }
     order_.close_all();
@@ -130,7 +133,7 @@ class Loop {
 
   void refuse(int error) {
     BuilderReply reply;
-    reply.slot = order_.message_size >= offsetof(Plan, jail) ? order_.plan.slot : 0;
+    reply.slot = order_.plan.slot;
     reply.error = error;
     send_reply(with_.control, reply, -1);
   }

@@ -28,6 +28,14 @@ void take_fds(const msghdr& header, Order& order) {
   }
 }
 
+void read_message(std::span<const std::byte> message, Order& order) {
+  Prepare prepare;
+  order.is_prepare = message.size() == sizeof prepare && order.fd_count == 0 &&
+                     std::memcmp(message.data(), &prepare, sizeof prepare) == 0;
+  order.plan.slot = 0;
+  order.has_plan = unpack_plan(message, order.plan);
+}
+
 }  // namespace
 
 void Order::close_all() {
@@ -37,7 +45,8 @@ void Order::close_all() {
 
 Receipt receive_order(int control, Order& order) {
   order.close_all();
-  iovec body{&order.plan, sizeof order.plan};
+  static std::array<std::byte, sizeof(Plan)> message;
+  iovec body{message.data(), message.size()};
   alignas(cmsghdr) char control_data[CMSG_SPACE(Order::kMostFds * sizeof(int))];
   msghdr header{};
   header.msg_iov = &body;
@@ -50,16 +59,16 @@ Receipt receive_order(int control, Order& order) {
   if (count < 0) return Receipt::Broken;
   take_fds(header, order);
   if (count == 0 && order.fd_count == 0) return Receipt::Closed;
-  order.message_size = static_cast<std::size_t>(count);
+  read_message(std::span(message).first(static_cast<std::size_t>(count)), order);
   return (header.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0 ? Receipt::Broken : Receipt::Received;
 }
 
 int judge_order(const Order& order, std::uint32_t row_count) {
+  if (!order.has_plan) return EPROTO;
   PlanFacts facts;
-  facts.message_size = order.message_size;
   facts.descriptor_count = order.fd_count;
   facts.row_count = row_count;
-  if (order.message_size >= offsetof(Plan, files) && order.plan.has_payload == 1 && order.fd_count > 2) {
+  if (order.plan.has_payload == 1 && order.fd_count > 2) {
     struct stat status {};
     const int payload = order.payload();
     const int seals = ::fcntl(payload, F_GET_SEALS);

@@ -12,8 +12,9 @@ namespace mayfly {
 struct Order {
   static constexpr std::size_t kMostFds = 2 + 1 + 6;
 
-  Plan plan;  // the first message_size bytes are the supervisor's
-  std::size_t message_size = 0;
+  Plan plan;
+  bool has_plan = false;  // else of another size or release; `plan` has its head, if it was that long
+  bool is_prepare = false;
   std::array<Fd, kMostFds> fds{};
   std::size_t fd_count = 0;
 
