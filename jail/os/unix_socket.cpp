@@ -13,6 +13,7 @@ namespace mayfly {
 
 namespace {
 
+constexpr std::size_t kLargestMessage = 65'536;
 constexpr std::size_t kMostFds = 32;  // more than any message of ours carries
 
 Expected<sockaddr_un> address_of(const std::string& path) {
@@ -118,9 +119,11 @@ Expected<void> send_message(int socket, std::span<const std::byte> bytes, std::s
 }
 
 Expected<Received> receive_message(int socket, std::size_t most_bytes, std::size_t most_fds) {
+  // A vector of the greatest size would be cleared for every message.
+  static thread_local std::array<std::byte, kLargestMessage> buffer;
+  if (most_bytes > buffer.size()) return failure("receive message", EINVAL, "", "no message may be that large");
   Received received;
-  received.bytes.resize(most_bytes);
-  iovec part{received.bytes.data(), received.bytes.size()};
+  iovec part{buffer.data(), most_bytes};
   alignas(cmsghdr) std::array<char, CMSG_SPACE(kMostFds * sizeof(int)) + CMSG_SPACE(sizeof(ucred))> control{};
   msghdr header{};
   header.msg_iov = &part;
@@ -134,7 +137,7 @@ Expected<Received> receive_message(int socket, std::size_t most_bytes, std::size
   take_control(header, received);
   if ((header.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0 || received.fds.size() > most_fds)
     return failure("receive message", EMSGSIZE, "", "longer, or with more descriptors, than this message may be");
-  received.bytes.resize(static_cast<std::size_t>(count));
+  received.bytes.assign(buffer.begin(), buffer.begin() + count);
   received.closed = count == 0;
   return received;
 }

@@ -10,18 +10,18 @@ namespace mayfly {
 enum class Step : std::uint8_t {
   None,
   // outside: in the builder, before and just after the clone
-  JoinNetwork,  // setns into a network namespace made ahead
-  CopyTrees,    // open_tree clones of the prepared trees
-  Clone,        // clone3
-  MapIds,       // uid_map and gid_map
+  JoinNetwork,    // setns into a network namespace made ahead
+  CopyTrees,      // open_tree clones of the prepared trees
+  Clone,          // clone3
+  MapIds,         // uid_map and gid_map
+  RaiseLoopback,  // lo up and the namespace set small, when it was not made ahead; inside is at work already
   // inside: pid 1
-  EnterCgroup,    // v1: writing 0 to tasks
-  AwaitIds,       // until the maps are there
-  BecomeInit,     // set ids of init, host name
-  RaiseLoopback,  // lo up, when the network namespace was not made ahead
-  MakeRoot,       // tmpfs, directories
-  PlaceTrees,     // move_mount of /usr, /etc, /dev
-  MountProc,      // procfs and its masks
+  EnterCgroup,  // v1: writing 0 to tasks
+  AwaitIds,     // until the maps are there
+  BecomeInit,   // set ids of init, host name
+  MakeRoot,     // tmpfs, directories
+  PlaceTrees,   // move_mount of /usr, /etc, /dev
+  MountProc,    // procfs and its masks
   MountDevpts,
   SealNamespaces,  // user.max_*_namespaces = 0
   PivotRoot,       // and detach the old root

@@ -214,10 +214,16 @@ void Jail::announce() {
   advance(Event::Recorded);
   // The result first: whoever waits for it is on its way while the relay closes the streams and ends.
   around_.events.jail_result(*this, result, decision);
-  const bool has_relay = relay_.is_open();
-  if (has_relay) relay_.finish(wants_reason_line(result, spec_.origin) ? reason_line(result) : std::string());
+  if (spec_.origin == OriginKind::Ssh)
+    finish_relay(wants_reason_line(result, spec_.origin) ? reason_line(result) : std::string());
+  else  // nobody waits for its end: its streams are over as soon as they are delivered
+    news_timer_.set(kNewsDelay, [this] { finish_relay({}); });
   await_release();
-  if (!has_relay) await_relay();
+}
+
+void Jail::finish_relay(const std::string& line) {
+  if (!relay_.is_open()) return await_relay();
+  relay_.finish(line);
 }
 
 void Jail::await_release() {

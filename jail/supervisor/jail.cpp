@@ -159,7 +159,7 @@ void Jail::cloned(const BuilderReply& reply, Fd pidfd) {
   had_pid1_ = true;
   if (reply.network_made_ahead != 0)
     findings_.metrics.made_ahead.insert(findings_.metrics.made_ahead.begin(), "network");
-  constexpr std::array outside{Step::JoinNetwork, Step::CopyTrees, Step::Clone, Step::MapIds};
+  constexpr std::array outside{Step::JoinNetwork, Step::CopyTrees, Step::Clone, Step::MapIds, Step::RaiseLoopback};
   for (std::size_t i = 0; i < outside.size(); ++i)
     findings_.metrics.step_us[static_cast<std::size_t>(outside[i])] = reply.outside_us[i];
   Expected<Watched> watched =

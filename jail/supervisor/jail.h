@@ -102,6 +102,7 @@ class Jail final : private RelayEvents {
   void remove_group();
   void close();
   void announce();
+  void finish_relay(const std::string& line);
   void await_release();
   void release();
   void await_relay();

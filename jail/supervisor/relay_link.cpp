@@ -103,7 +103,7 @@ bool RelayLink::take_one() {
   Expected<Received> received = receive_message(control_.get(), sizeof(RelayReport), 0);
   if (!received && received.error().error == EAGAIN) return false;
   RelayReport report;
-  if (!received || received->closed || !read_fixed(*received, report)) {
+  if (!received || received->closed || !unpack_report(received->bytes, report)) {
     lose();
     return false;
   }

@@ -132,7 +132,7 @@ struct BuilderReply {
   std::uint32_t proc_masks = 0;      // with Ready: how many mounts cover parts of a jail's procfs
   // With Ready: inode numbers of the builder's own, as kNamespaceLinks.
   std::array<std::uint64_t, kNamespaceCount> namespaces{};
-  std::array<std::uint32_t, 4> outside_us{};  // time of JoinNetwork, CopyTrees, Clone, MapIds
+  std::array<std::uint32_t, 5> outside_us{};  // time of JoinNetwork, CopyTrees, Clone, MapIds, RaiseLoopback
 };
 
 }  // namespace mayfly

@@ -17,7 +17,10 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <span>
 
 namespace mayfly {
 
@@ -71,7 +74,7 @@ enum class RelaySays : std::uint32_t {
   Idle,       // no byte from the peer for idle_ms
   Backup,     // wall_ms + kWallBackup passed and the relay has killed pid 1 itself
   PeerGone,   // the peer closed every sink while the jail ran
-  Drained,    // pid 1 is dead, or Drain came, and every pipe is read: totals follow in this message
+  Drained,    // pid 1 is dead, or Drain came, and every pipe is read: totals are in this message
   Delivered,  // all was handed to the peer; the relay exits now
   Broken,     // step failed: text
 };
@@ -93,5 +96,36 @@ struct RelayReport {
   std::uint64_t in_bytes = 0;    // from the peer, passed into the jail
   RelayTotals out, err;          // only with Drained
 };
+
+// Travels whole, or, where there are no tails, as everything before them.
+inline constexpr std::size_t kReportHead = offsetof(RelayReport, out);
+inline constexpr std::size_t kTotalsHead = offsetof(RelayTotals, tail);
+inline constexpr std::size_t kShortReport = kReportHead + 2 * kTotalsHead;
+
+inline bool has_tail(const RelayReport& report) { return report.out.tail_length != 0 || report.err.tail_length != 0; }
+
+inline std::array<std::byte, kShortReport> short_report(const RelayReport& report) {
+  std::array<std::byte, kShortReport> packed;
+  std::memcpy(packed.data(), &report, kReportHead);
+  std::memcpy(packed.data() + kReportHead, &report.out, kTotalsHead);
+  std::memcpy(packed.data() + kReportHead + kTotalsHead, &report.err, kTotalsHead);
+  return packed;
+}
+
+// `into` is new. False: a message of neither size.
+inline bool unpack_report(std::span<const std::byte> message, RelayReport& into) {
+  void* const whole = &into;  // trivially copyable
+  if (message.size() == sizeof into) {
+    std::memcpy(whole, message.data(), sizeof into);
+    return true;
+  }
+  if (message.size() != kShortReport) return false;
+  void* const out = &into.out;
+  void* const err = &into.err;
+  std::memcpy(whole, message.data(), kReportHead);
+  std::memcpy(out, message.data() + kReportHead, kTotalsHead);
+  std::memcpy(err, message.data() + kReportHead + kTotalsHead, kTotalsHead);
+  return !has_tail(into);
+}
 
 }  // namespace mayfly

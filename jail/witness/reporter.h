@@ -22,6 +22,8 @@ class Reporter {
   [[nodiscard]] bool pending() const { return count_ > 0; }
 
  private:
+  [[nodiscard]] int send_report() const;
+
   struct Said {
     RelaySays says = RelaySays::Broken;
     int error = 0;

@@ -297,10 +297,11 @@ void Jail::finish(std::string_view text) {
 }
 
 std::optional<RelayReport> Jail::hear(int ms) {
-  RelayReport report;
+  std::vector<std::byte> message(sizeof(RelayReport) + 1);
   if (!readable_within(control.get(), ms)) return std::nullopt;
-  const ssize_t got = ::recv(control.get(), &report, sizeof report, MSG_TRUNC);
-  if (got != static_cast<ssize_t>(sizeof report)) return std::nullopt;
+  const ssize_t got = ::recv(control.get(), message.data(), message.size(), 0);
+  RelayReport report;
+  if (got <= 0 || !unpack_report(std::span(message).first(static_cast<std::size_t>(got)), report)) return std::nullopt;
   return report;
 }
 

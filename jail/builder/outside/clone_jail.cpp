@@ -117,8 +117,13 @@ int map_ids(Workshop& shop, const Order& order, StepClock& steps, const Cloned& 
   int error = enter(shop, steps, Step::MapIds);
   if (error == 0) error = write_id_maps(shop.host, shop.host_proc, cloned.pid, order.plan.slot);
   if (error == 0 && ::write(say_ready.get(), "", 1) != 1) error = errno;
-  if (error != 0) destroy(cloned);
   return error;
+}
+
+// We are in the jail's namespace still, pid 1 is making its root. The gate waits for our answer.
+int raise_network(Workshop& shop, StepClock& steps, const NetworkPart& part) {
+  if (const int error = enter(shop, steps, Step::RaiseLoopback); error != 0) return error;
+  return part.network && !part.is_furnished ? furnish_network(shop.host_proc) : 0;
 }
 
 int clone_and_map(Workshop& shop, const Order& order, StepClock& steps, const TreeCopies& trees, Inside& in,
@@ -141,7 +146,8 @@ int take_network(Workshop& shop, const Plan& plan, Cloned& cloned, NetworkPart& 
     return 0;
   }
   cloned.network_made_ahead = !shop.parts.is_empty();
-  if (!cloned.network_made_ahead) return make_network_part(shop.network, shop.host_proc, shop.nsids, part);
+  if (!cloned.network_made_ahead)
+    return make_network_part(shop.network, shop.host_proc, shop.nsids, Furnish::Later, part);
   part = shop.parts.take();
   return 0;
 }
@@ -150,7 +156,9 @@ int take_network(Workshop& shop, const Plan& plan, Cloned& cloned, NetworkPart& 
 
 void prepare(Workshop& shop) {
   shop.prepared = NetworkPart();
-  if (shop.parts.is_empty()) (void)make_network_part(shop.network, shop.host_proc, shop.nsids, shop.prepared);
+  if (!shop.parts.is_empty()) return;
+  if (make_network_part(shop.network, shop.host_proc, shop.nsids, Furnish::Later, shop.prepared) != 0)
+    shop.prepared = NetworkPart();
 }
 
 void destroy(const Cloned& cloned) {
@@ -171,7 +179,9 @@ int clone_jail(Workshop& shop, const Order& order, StepClock& steps, Cloned& clo
   Inside in(shop.host, order.plan);
   TreeCopies trees;
   if (const int error = trees.make(in.row); error != 0) return error;
-  const int error = clone_and_map(shop, order, steps, trees, in, cloned);
+  int error = clone_and_map(shop, order, steps, trees, in, cloned);
+  if (error == 0) error = raise_network(shop, steps, part);
+  if (error != 0 && cloned.pidfd) destroy(cloned);
   cloned.nsid = part.nsid;
   if (error == 0) shop.nsids.belongs_to(part.nsid, order.plan.slot);
   return error;

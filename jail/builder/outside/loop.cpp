@@ -44,7 +44,7 @@ BuilderReply reply_to(const Order& order, StepClock& steps, int error, const Clo
   reply.error = error;
   reply.network_made_ahead = cloned.network_made_ahead ? 1 : 0;
   reply.outside_us = {steps.spent_us(Step::JoinNetwork), steps.spent_us(Step::CopyTrees), steps.spent_us(Step::Clone),
-                      steps.spent_us(Step::MapIds)};
+                      steps.spent_us(Step::MapIds), steps.spent_us(Step::RaiseLoopback)};
   return reply;
 }
 
@@ -93,7 +93,7 @@ class Loop {
     pollfd order{with_.control, POLLIN, 0};
     while (refilling_ && !shop_.parts.is_full() && ::poll(&order, 1, 0) == 0) {
       NetworkPart part;
-      if (make_network_part(shop_.network, shop_.host_proc, shop_.nsids, part) != 0) {
+      if (make_network_part(shop_.network, shop_.host_proc, shop_.nsids, Furnish::Now, part) != 0) {
         refilling_ = false;  // the host has none left at the moment: try again after the next order
         return;
       }

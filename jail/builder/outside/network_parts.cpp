@@ -17,10 +17,9 @@ namespace mayfly {
 
 namespace {
 
-int fill(NetworkPart& part) {
+int open_network(NetworkPart& part) {
   const Fd socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   if (!socket) return errno;
-  if (const int error = raise_loopback(socket.get()); error != 0) return error;
   part.network = Fd(::ioctl(socket.get(), SIOCGSKNS));  // close-on-exec by definition (socket(7))
   return part.network ? 0 : errno;
 }
@@ -42,10 +41,19 @@ void keep_small(int proc) {
 
 }  // namespace
 
-int make_network_part(int home, int proc, Nsids& nsids, NetworkPart& made) {
-  if (::unshare(CLONE_NEWNET) != 0) return errno;
-  int error = fill(made);
+int furnish_network(int proc) {
+  const Fd socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  if (!socket) return errno;
+  if (const int error = raise_loopback(socket.get()); error != 0) return error;
   keep_small(proc);
+  return 0;
+}
+
+int make_network_part(int home, int proc, Nsids& nsids, Furnish furnish, NetworkPart& made) {
+  if (::unshare(CLONE_NEWNET) != 0) return errno;
+  int error = open_network(made);
+  if (error == 0 && furnish == Furnish::Now) error = furnish_network(proc);
+  made.is_furnished = furnish == Furnish::Now;
   // Failing to come home would put the next jail's plan into a namespace that is meant for one jail alone.
   if (::setns(home, CLONE_NEWNET) != 0) ::_exit(1);
   if (error == 0) made.nsid = nsids.assign(made.network.get());

@@ -14,11 +14,18 @@ namespace mayfly {
 struct NetworkPart {
   Fd network;
   std::uint32_t nsid = Nsids::kNone;
+  bool is_furnished = false;
 };
 
-// Into a new namespace, lo up, and back again: 0 or an errno. `home` is the builder's own namespace; `proc` a procfs by
-// which the namespace is set to hold little: connections that nobody has accepted are memory of no control group.
-int make_network_part(int home, int proc, Nsids& nsids, NetworkPart& made);
+// What is ours in a new namespace, from within: lo up, and set to hold little, since connections that nobody has accepted
+// are memory of no control group. `proc` is a procfs. 0 or an errno.
+int furnish_network(int proc);
+
+// Later: by the caller, when the jail is being built already. It takes a third as long as the namespace itself.
+enum class Furnish : bool { Now, Later };
+
+// Into a new namespace, and back again: 0 or an errno. `home` is the builder's own.
+int make_network_part(int home, int proc, Nsids& nsids, Furnish furnish, NetworkPart& made);
 
 class NetworkParts {
  public:
