@@ -184,6 +184,11 @@ std::optional<BuilderReply> Bench::reply(Fd* pidfd, int patience_ms) {
   return message;
 }
 
+void Bench::prepare() {
+  const Prepare message;
+  (void)send_message(control_.get(), std::as_bytes(std::span(&message, 1)), {});
+}
+
 Built Bench::build(const Job& job) {
   Built jail;
   auto gate = make_seqpacket_pair(Blocking::Yes);

@@ -63,6 +63,7 @@ class Bench {
   [[nodiscard]] pid_t pid() const { return builder_->pid(); }
   [[nodiscard]] const BuilderReply& ready() const { return ready_; }
 
+  void prepare();  // sends a Prepare
   Built build(const Job& job);
   Outcome run(Built& jail, const std::string& input = {});
   void open_gate(Built& jail);

@@ -121,6 +121,31 @@ TEST_CASE("the release of a jail's network is told, made ahead or not", "[P07][r
   CHECK(bench.wait_released(9));
 }
 
+TEST_CASE("a network namespace that was prepared is for the next plan alone, and made ahead it is not", "[P07][root]") {
+  Bench bench = start_bench();
+  const std::string descriptors = "/proc/" + std::to_string(bench.pid()) + "/fd";
+  const std::size_t before = entries_of(descriptors);
+  bench.prepare();
+  bench.prepare();
+  for (int i = 0; i < 1000 && entries_of(descriptors) == before; ++i) ::usleep(1000);
+  CHECK(entries_of(descriptors) == before + 1);
+  const bool asks_for_it = GENERATE(true, false);
+  Job job = job_for(
+      {"python3", "-I", "-c",
+       "import socket; s = socket.create_server(('127.0.0.1', 5000)); socket.create_connection(('127.0.0.1', 5000));"
+       "print(open('/proc/sys/net/core/somaxconn').read().strip())"});
+  job.plan.prepared = asks_for_it ? 1 : 0;
+  Built jail = bench.build(job);
+  REQUIRE(jail.at_gate);
+  CHECK(jail.reply.network_made_ahead == 0);
+  CHECK(entries_of(descriptors) == before);  // taken, or thrown away
+  CHECK(bench.run(jail).out == "16\n");
+  CHECK(bench.wait_released(0));
+  Built next = bench.build(job);
+  REQUIRE(next.at_gate);
+  CHECK(bench.run(next).ended);
+}
+
 TEST_CASE("a hundred jails leave no process, descriptor or mount with the builder", "[P07][root]") {
   Bench bench = start_bench();
   Built first = bench.build(job_for({"true"}));

@@ -122,7 +122,7 @@ void PlayedJail::say_cloned() {
   reply.says = BuilderSays::Cloned;
   reply.slot = plan.slot;
   reply.pid = ::getpid();  // who speaks on the gate: this process
-  reply.network_made_ahead = 1;
+  reply.network_made_ahead = has_parts ? 1 : 0;
   say(builder, reply, {init.pidfd()});
 }
 
@@ -314,7 +314,8 @@ FromSupervisor PlayedEngine::next(SupervisorClient& from) {
 PlayedJail PlayedEngine::take_jail() {
   PlayedJail jail;
   Received plan = next_message(builder_.get(), sizeof(Plan), "a plan");
-  if (plan.bytes.size() == sizeof(Prepare)) plan = next_message(builder_.get(), sizeof(Plan), "a plan");
+  jail.was_prepared = plan.bytes.size() == sizeof(Prepare);
+  if (jail.was_prepared) plan = next_message(builder_.get(), sizeof(Plan), "a plan");
   if (!unpack_plan(plan.bytes, jail.plan) || plan.fds.size() < 2) throw PlayedOut("no plan");
   jail.gate = std::move(plan.fds[0]);
   jail.stream = std::move(plan.fds[1]);

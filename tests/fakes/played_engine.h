@@ -59,8 +59,10 @@ struct PlayedJail {
   Fd control, relay_stream;  // relay
   std::vector<Fd> peer;      // the peer's descriptors, as the relay got them
   Sleeper init;
-  int builder = -1;         // our end of the builder's socket, borrowed
-  bool sees_death = false;  // the relay was given pid 1's pidfd
+  int builder = -1;           // our end of the builder's socket, borrowed
+  bool sees_death = false;    // the relay was given pid 1's pidfd
+  bool was_prepared = false;  // the builder was told before the plan came
+  bool has_parts = true;      // the builder found a network namespace made ahead
 
   void say_cloned();
   void say_failed(Step step, int error);

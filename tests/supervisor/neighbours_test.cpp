@@ -34,6 +34,26 @@ TEST_CASE("a builder that dies fails only what it was building, and the next one
   CHECK(engine.next_as<Ended>(engine.client()).result.ending == Ending::Exited);
 }
 
+TEST_CASE("a builder without parts made ahead is told before the plan comes, and the plan says so") {
+  PlayedEngine engine;
+  const auto next = [&](bool has_parts) {
+    engine.open(engine.client(), exec_request());
+    PlayedJail jail = engine.take_jail();
+    CHECK((jail.plan.prepared == 1) == jail.was_prepared);
+    jail.has_parts = has_parts;
+    jail.run();
+    engine.next_as<Running>(engine.client());
+    jail.exit_with(0);
+    jail.drain();
+    engine.next_as<Ended>(engine.client());
+    return jail.was_prepared;
+  };
+  CHECK(next(true));  // nothing is known of a new builder
+  CHECK_FALSE(next(false));
+  CHECK(next(true));
+  CHECK_FALSE(next(true));
+}
+
 TEST_CASE("until the builder is ready everybody waits") {
   EngineOptions options;
   options.builder_ready = false;
