@@ -79,7 +79,12 @@ void EngineLink::give(const FromSupervisor& message) {
 }
 
 void EngineLink::lose(const Failure& why) {
-  log_failure("api.engine_lost", why);
+  // Without a run that is lost this is how a stop of the whole service looks from here; a crash is the keeper's to
+  // tell.
+  if (listeners_.empty() && why.error == EPIPE)
+    log_line(Severity::Info, "api.engine_ended", {});
+  else
+    log_failure("api.engine_lost", why);
   gone_ = true;
   const auto listeners = std::exchange(listeners_, {});
   for (const auto& [run, listener] : listeners) listener(nullptr);

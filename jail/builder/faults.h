@@ -23,6 +23,15 @@ enum class Layer : std::uint8_t {
   Network,      // "network": the jail shares the network namespace that the builder was started in
   Environment,  // "environment": one entry more than was ordered
   Limits,       // "limits": no rlimits
+  RootSize,     // "root-size": the root holds any number of bytes
+  RootInodes,   // "root-inodes": ... and of inodes
+  ReadOnly,     // "read-only": /usr may be written to, as far as its owner may
+  Masks,        // "masks": nothing of /proc is covered
+  IdMap,        // "ids": a uid more than there should be (as root)
+  Group0,       // "group0" ... "group3" (v1): the jail stays outside that cgroup, and is in the others
+  Group1,
+  Group2,
+  Group3,
 };
 
 #ifdef MAYFLY_FAULTS

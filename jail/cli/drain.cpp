@@ -13,14 +13,14 @@ namespace {
 Expected<int> drain(const std::string& state) {
   MonitorClient service = TRY(connect_to_service(state));
   TRY(service.ask<Done>(Drain{}));
-  std::printf("draining: no new jails from now on; \"mayfly status\" shows how many are left\n");
+  std::printf("draining: no new jails until the service is stopped and started again; \"mayfly status\" shows how many are left\n");
   return 0;
 }
 
 }  // namespace
 
 void add_drain(CLI::App& app, Command& command) {
-  CLI::App* drain_app = app.add_subcommand("drain", "Accept no new jails; the live ones go on");
+  CLI::App* drain_app = app.add_subcommand("drain", "Accept no new jails, until a restart; the live ones go on");
   const auto state = std::make_shared<std::string>();
   add_state_option(drain_app, *state);
   drain_app->footer(

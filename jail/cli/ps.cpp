@@ -16,6 +16,17 @@ struct PsOptions {
   bool json = false;
 };
 
+template <typename Number>
+std::string or_unknown(const std::optional<Number>& number, std::string (*text)(Number)) {
+  return number ? text(*number) : "-";
+}
+
+std::string cpu_text(std::uint64_t microseconds) { return short_duration(microseconds / 1000); }
+std::string size_text(std::uint64_t bytes) { return short_size(bytes); }
+std::string count_text(std::uint64_t count) { return std::to_string(count); }
+
+Json or_null(const std::optional<std::uint64_t>& number) { return number ? Json(*number) : Json(nullptr); }
+
 Json row_json(const JailRow& row) {
   return {{"id", row.id},
           {"origin", std::string(name(row.origin))},
@@ -25,10 +36,10 @@ Json row_json(const JailRow& row) {
           {"phase", std::string(name(row.phase))},
           {"ageMs", row.age_ms},
           {"leftMs", row.left_ms},
-          {"memoryBytes", row.memory_bytes},
-          {"memoryLimitBytes", row.memory_limit},
-          {"cpuMs", static_cast<double>(row.cpu_us) / 1000.0},
-          {"processes", row.processes},
+          {"memoryBytes", or_null(row.memory_bytes)},
+          {"memoryLimitBytes", or_null(row.memory_limit)},
+          {"cpuMs", row.cpu_us ? Json(static_cast<double>(*row.cpu_us) / 1000.0) : Json(nullptr)},
+          {"processes", or_null(row.processes)},
           {"pid", row.pid},
           {"command", row.command}};
 }
@@ -40,9 +51,9 @@ TableRow row_cells(const JailRow& row) {
           std::string(name(row.phase)),
           short_duration(row.age_ms),
           short_duration(row.left_ms),
-          short_duration(row.cpu_us / 1000),
-          short_size(row.memory_bytes) + "/" + short_size(row.memory_limit),
-          std::to_string(row.processes),
+          or_unknown(row.cpu_us, cpu_text),
+          or_unknown(row.memory_bytes, size_text) + "/" + or_unknown(row.memory_limit, size_text),
+          or_unknown(row.processes, count_text),
           row.command};
 }
 
@@ -70,6 +81,7 @@ void add_ps(CLI::App& app, Command& command) {
   add_state_option(ps, options->state);
   ps->add_flag("--json", options->json, "As a JSON array");
   ps->footer(
+      "\"-\" (null with --json): this host cannot tell, or does not limit it; \"mayfly doctor\" says why.\n\n"
       "Examples:\n"
       "  mayfly ps\n"
       "  mayfly ps --json | jq -r '.[].id'");

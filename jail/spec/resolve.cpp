@@ -196,11 +196,20 @@ Expected<void> resolve_terminal(Spec& spec, const Request& request) {
   return {};
 }
 
+template <typename Named>
+std::string names_of(const std::vector<Named>& all) {
+  std::string names;
+  for (const Named& one : all) names += (names.empty() ? "" : ", ") + one.name;
+  return names;
+}
+
 Expected<const Language*> language_of(const Request& request, const Policy& policy, const Profile& profile) {
   const std::string& wanted = request.language.empty() ? profile.language : request.language;
   if (wanted.empty()) return nullptr;
   const Language* language = policy.catalogue.language(wanted);
-  if (!language) return refuse("language", "unknown: " + escape(wanted, 60));
+  if (!language)
+    return refuse("language",
+                  "unknown: " + escape(wanted, 60) + "; known here: " + names_of(policy.catalogue.languages()));
   return language;
 }
 
@@ -237,7 +246,9 @@ bool is_terminfo_name(std::string_view term) {
 
 Expected<Spec> resolve(const Request& request, const Policy& policy, JailId id, std::string_view command_text) {
   const Profile* profile = policy.catalogue.profile(request.profile);
-  if (!profile) return refuse("profile", "unknown: " + escape(request.profile, 60));
+  if (!profile)
+    return refuse("profile",
+                  "unknown: " + escape(request.profile, 60) + "; known here: " + names_of(policy.catalogue.profiles()));
   if (request.label.size() > kMaxLabel)
     return refuse("label", range_text(0, kMaxLabel, request.label.size()) + " bytes");
   const Parts parts = TRY(sort_parts(request));

@@ -216,6 +216,7 @@ GroupMeasured V1Group::measure(std::string_view proc_cgroup) const {
   judge(measured.memory, tree_->memory, "memory");
   judge(measured.processes, tree_->pids, "pids");
   judge(measured.cpu, tree_->cpu, "cpu");
+  judge(measured.cpu, tree_->cpuacct, "cpuacct");  // else its CPU time would be nobody's
   return measured;
 }
 

@@ -266,14 +266,14 @@ JailRow Jail::row(Microseconds now) const {
   row.phase = phase_;
   row.pid = pid1_;
   row.age_ms = static_cast<std::uint64_t>((now - asked_).count() / 1000);
-  row.memory_limit = spec_.limits.memory.count;
   if (phase_ == Phase::Running) {
     const auto left = std::chrono::duration_cast<Milliseconds>(opened_ + spec_.limits.wall - now);
     row.left_ms = static_cast<std::uint64_t>(std::max<std::int64_t>(0, left.count()));
     const GroupUsage usage = group_.usage();
-    row.memory_bytes = usage.memory.value.value_or(Bytes{}).count;
-    row.cpu_us = static_cast<std::uint64_t>(usage.cpu.value.value_or(Microseconds{}).count());
-    row.processes = usage.processes.value.value_or(0);
+    if (usage.memory.value) row.memory_bytes = usage.memory.value->count;
+    if (usage.cpu.value) row.cpu_us = static_cast<std::uint64_t>(usage.cpu.value->count());
+    if (usage.processes.value) row.processes = *usage.processes.value;
+    if (controls_.at(Control::Memory) != Measured::Unlimited) row.memory_limit = spec_.limits.memory.count;
   }
   return row;
 }

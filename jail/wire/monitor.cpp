@@ -18,20 +18,24 @@ template <typename... Handlers>
 Overloaded(Handlers...) -> Overloaded<Handlers...>;
 
 Json row_json(const JailRow& row) {
-  return {{"id", row.id},
-          {"profile", row.profile},
-          {"principal", row.principal},
-          {"peer", row.peer},
-          {"command", row.command},
-          {"origin", name(row.origin)},
-          {"phase", name(row.phase)},
-          {"ageMs", row.age_ms},
-          {"leftMs", row.left_ms},
-          {"memoryBytes", row.memory_bytes},
-          {"memoryLimit", row.memory_limit},
-          {"cpuUs", row.cpu_us},
-          {"processes", row.processes},
-          {"pid", row.pid}};
+  Json object = {{"id", row.id},
+                 {"profile", row.profile},
+                 {"principal", row.principal},
+                 {"peer", row.peer},
+                 {"command", row.command},
+                 {"origin", name(row.origin)},
+                 {"phase", name(row.phase)},
+                 {"ageMs", row.age_ms},
+                 {"leftMs", row.left_ms},
+                 {"pid", row.pid}};
+  const auto put = [&](const char* key, const std::optional<std::uint64_t>& number) {
+    if (number) object[key] = *number;
+  };
+  put("memoryBytes", row.memory_bytes);
+  put("memoryLimit", row.memory_limit);
+  put("cpuUs", row.cpu_us);
+  put("processes", row.processes);
+  return object;
 }
 
 template <typename Enum>
@@ -54,10 +58,10 @@ Expected<JailRow> row_from(const Json& object) {
   row.phase = TRY(enum_from<Phase>(in, "phase", 8));
   row.age_ms = TRY(in.number("ageMs", 0, kAny));
   row.left_ms = TRY(in.number("leftMs", 0, kAny));
-  row.memory_bytes = TRY(in.number("memoryBytes", 0, kAny));
-  row.memory_limit = TRY(in.number("memoryLimit", 0, kAny));
-  row.cpu_us = TRY(in.number("cpuUs", 0, kAny));
-  row.processes = TRY(in.number("processes", 0, kAny));
+  row.memory_bytes = TRY(in.optional_number("memoryBytes", 0, kAny));
+  row.memory_limit = TRY(in.optional_number("memoryLimit", 0, kAny));
+  row.cpu_us = TRY(in.optional_number("cpuUs", 0, kAny));
+  row.processes = TRY(in.optional_number("processes", 0, kAny));
   row.pid = static_cast<std::int32_t>(TRY(in.number("pid", 0, INT32_MAX)));
   TRY(in.finish());
   return row;

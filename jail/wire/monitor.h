@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -35,7 +36,8 @@ struct JailRow {
   OriginKind origin = OriginKind::Cli;
   Phase phase = Phase::Queued;
   std::uint64_t age_ms = 0, left_ms = 0;
-  std::uint64_t memory_bytes = 0, memory_limit = 0, cpu_us = 0, processes = 0;  // 0 where the host cannot tell
+  // Nothing where the host cannot tell, or does not limit.
+  std::optional<std::uint64_t> memory_bytes, memory_limit, cpu_us, processes;
   std::int32_t pid = 0;  // host pid of its pid 1, 0 while there is none
 };
 struct Jails {

@@ -97,7 +97,8 @@ TEST_CASE("v1: a process is measured in its group, and limits are read back") {
   auto host = open_in(tree);
   const JailCgroup group = make_in(*host);
   const std::string inside =
-      "4:memory:/mayfly-0123456789ab/7-1\n3:pids:/mayfly-0123456789ab/7-1\n2:cpu:/mayfly-0123456789ab/7-1\n";
+      "4:memory:/mayfly-0123456789ab/7-1\n3:pids:/mayfly-0123456789ab/7-1\n2:cpu:/mayfly-0123456789ab/7-1\n"
+      "1:cpuacct:/mayfly-0123456789ab/7-1\n";
   GroupMeasured found = group.measure(inside);
   CHECK(found.memory == LimitState::AsAsked);
   CHECK(found.cpu == LimitState::AsAsked);
@@ -109,6 +110,11 @@ TEST_CASE("v1: a process is measured in its group, and limits are read back") {
     CHECK(found.memory == LimitState::AsAsked);
     CHECK(found.processes == LimitState::Other);
     CHECK(found.disagreement == "pids: not in the jail's group");
+  }
+  SECTION("nor is it where nobody would count its CPU time") {
+    found = group.measure(inside.substr(0, inside.find("1:cpuacct")) + "1:cpuacct:/\n");
+    CHECK(found.cpu == LimitState::Other);
+    CHECK(found.disagreement == "cpuacct: not in the jail's group");
   }
   SECTION("a neighbour's group is not its own") {
     CHECK(group.measure("4:memory:/mayfly-0123456789ab/7-11\n").memory == LimitState::Other);

@@ -146,12 +146,14 @@ TEST_CASE("too many files or arguments, and too much of them, are refused") {
   CHECK(field_refused(request) == "args");
 }
 
-TEST_CASE("an unknown profile or language is named") {
+TEST_CASE("an unknown profile or language is named, with those that are known") {
   Request request = code_request();
   request.language = "cobol";
   CHECK(field_refused(request) == "language");
+  CHECK(resolved(request).error().why == "unknown: cobol; known here: python");
   request.profile = "root";
   CHECK(field_refused(request) == "profile");
+  CHECK(resolved(request).error().why == "unknown: root; known here: run, python");
 }
 
 TEST_CASE("a reproducible run gets the constants of its language and lists them") {

@@ -96,6 +96,15 @@ TEST_CASE("every message of the monitor socket survives the wire") {
   row.id = "j_a";
   row.phase = Phase::Running;
   row.pid = 42;
+  row.memory_bytes = 7;
+  row.processes = 0;
+  const auto rows = decode_to_monitor(encode(ToMonitor(Jails{{row}, false})));
+  REQUIRE(rows);
+  const JailRow& read = std::get<Jails>(*rows).rows.at(0);
+  CHECK(read.memory_bytes == 7u);
+  CHECK(read.processes == 0u);  // none, which is not the same as unknown
+  CHECK_FALSE(read.memory_limit);
+  CHECK_FALSE(read.cpu_us);
   for (const ToMonitor& message : {ToMonitor(Status{}), ToMonitor(Jails{{row}, true}), ToMonitor(Killed{2}),
                                    ToMonitor(Done{}), ToMonitor(Denied{"no"})}) {
     const auto again = decode_to_monitor(encode(message));

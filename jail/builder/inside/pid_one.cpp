@@ -33,7 +33,8 @@ void quieten_signals() {
 // cgroup.procs from outside costs 12 ms after a pause (performance.md).
 void enter_cgroups(Inside& in) {
   for (std::uint32_t i = 0; i < in.task_count; ++i) {
-    if (!in.leaves_out(Layer::Cgroup)) in.check(::write(in.tasks[i], "0", 1));
+    const auto this_one = static_cast<Layer>(static_cast<std::uint32_t>(Layer::Group0) + i);
+    if (!in.leaves_out(Layer::Cgroup) && !in.leaves_out(this_one)) in.check(::write(in.tasks[i], "0", 1));
     ::close(in.tasks[i]);
   }
   // The root of a cgroup namespace is the cgroup of whoever makes it: made here, and not by the clone, no path of the

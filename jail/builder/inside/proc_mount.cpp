@@ -31,7 +31,8 @@ int mount_proc(Inside& in) {
   Fd proc = finish_mount(context.get(), MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
   in.check(proc.get());
   in.check(attach(proc.get(), AT_FDCWD, "/jail/proc"));
-  for (std::uint32_t i = 0; i < in.host.mask_count; ++i) cover(in, in.host.masks[i]);
+  if (!in.leaves_out(Layer::Masks))
+    for (std::uint32_t i = 0; i < in.host.mask_count; ++i) cover(in, in.host.masks[i]);
   return proc.release();
 }
 

@@ -42,8 +42,9 @@ void make_mount_point(Inside& in, int root, const TopTree& tree) {
 int make_root(Inside& in) {
   const Fd context(::fsopen("tmpfs", FSOPEN_CLOEXEC));
   in.check(context.get());
-  in.check(set_option(context.get(), "size", in.plan.disk_bytes));
-  in.check(set_option(context.get(), "nr_inodes", std::uint64_t{in.plan.inodes}));
+  if (!in.leaves_out(Layer::RootSize)) in.check(set_option(context.get(), "size", in.plan.disk_bytes));
+  if (!in.leaves_out(Layer::RootInodes))
+    in.check(set_option(context.get(), "nr_inodes", std::uint64_t{in.plan.inodes}));
   in.check(set_option(context.get(), "mode", "0755"));
   Fd root = finish_mount(context.get(), MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
   in.check(root.get());

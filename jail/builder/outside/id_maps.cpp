@@ -3,8 +3,10 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <charconv>
+#include <cstring>
 #include <string_view>
 
 #include "jail/builder/outside/write_text.h"
@@ -18,21 +20,24 @@ namespace {
 class MapText {
  public:
   void add(std::uint32_t inside, std::uint32_t outside) {
-    number(inside);
-    text_[size_++] = ' ';
-    number(outside);
-    text_[size_++] = ' ';
-    text_[size_++] = '1';
-    text_[size_++] = '\n';
+    put(inside, ' ');
+    put(outside, ' ');
+    put(1, '\n');
   }
   // The kernel takes a map in one write(2) or not at all.
-  [[nodiscard]] std::string_view text() const { return {text_, size_}; }
+  [[nodiscard]] std::string_view text() const { return {text_.data(), size_}; }
 
  private:
-  void number(std::uint32_t value) {
-    size_ = static_cast<std::size_t>(std::to_chars(text_ + size_, text_ + sizeof text_, value).ptr - text_);
+  void put(std::uint32_t number, char after) {
+    std::array<char, 12> word;
+    char* end = std::to_chars(word.data(), word.data() + word.size() - 1, number).ptr;
+    *end++ = after;
+    const auto length = static_cast<std::size_t>(end - word.data());
+    if (length > text_.size() - size_) return;  // cannot be: three rows at most
+    std::memcpy(text_.data() + size_, word.data(), length);
+    size_ += length;
   }
-  char text_[128];
+  std::array<char, 128> text_;
   std::size_t size_ = 0;
 };
 
@@ -43,6 +48,7 @@ MapText map_for(const HostFacts& host, std::uint32_t slot, std::uint32_t caller)
     return map;
   }
   const std::uint32_t first = host.uid_base + kUidsPerSlot * slot;
+  if (host.faults.leaves_out(Layer::IdMap)) map.add(1, first);
   map.add(kInsideInitUid, first + 1);
   map.add(kInsideRunUid, first + 2);
   return map;

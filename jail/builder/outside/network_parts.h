@@ -17,8 +17,8 @@ struct NetworkPart {
   bool is_furnished = false;
 };
 
-// What is ours in a new namespace, from within: lo up, and set to hold little, since connections that nobody has accepted
-// are memory of no control group. `proc` is a procfs. 0 or an errno.
+// What is ours in a new namespace, from within: lo up, and set to hold little, since connections that nobody has
+// accepted are memory of no control group. `proc` is a procfs. 0 or an errno.
 int furnish_network(int proc);
 
 // Later: by the caller, when the jail is being built already. It takes a third as long as the namespace itself.

@@ -117,7 +117,7 @@ Expected<void> PreparedTrees::assemble_row(int root, const Row& row, const std::
 
 Expected<void> PreparedTrees::finish(HostFacts& facts) {
   for (std::size_t i = 0; i < rows_.size(); ++i)
-    TRY(finish_row(rows_[i], "/trees/" + std::to_string(i) + "/", facts.rows[i]));
+    TRY(finish_row(rows_[i], "/trees/" + std::to_string(i) + "/", facts.faults, facts.rows[i]));
   facts.row_count = static_cast<std::uint32_t>(rows_.size());
   ::umount2("/trees/etc", MNT_DETACH);
   ::umount2("/trees/dev", MNT_DETACH);
@@ -137,7 +137,8 @@ Fd detach_where_possible(const std::string& path, Fd attached) {
   return detached;
 }
 
-Expected<void> finish_top(const std::string& folder, const std::string& name, PreparedRow& prepared) {
+Expected<void> finish_top(const std::string& folder, const std::string& name, const Faults& faults,
+                          PreparedRow& prepared) {
   if (prepared.count == PreparedRow::kMostTrees) return failure("prepare tree", ENOSPC, name);
   TopTree& top = prepared.trees[prepared.count++];
   if (name.size() >= sizeof top.name) return failure("prepare tree", ENAMETOOLONG, name);
@@ -146,7 +147,8 @@ Expected<void> finish_top(const std::string& folder, const std::string& name, Pr
   Fd attached(::open((folder + name).c_str(), O_PATH | O_CLOEXEC));
   if (!attached) return failure("open prepared tree", errno, name);
   top.is_directory = is_directory(attached.get());
-  const unsigned attributes = name == "dev" ? kDevAttributes : kUsrAttributes;
+  unsigned attributes = name == "dev" ? kDevAttributes : kUsrAttributes;
+  if (faults.leaves_out(Layer::ReadOnly)) attributes &= ~unsigned{MOUNT_ATTR_RDONLY};
   if (set_attributes(attached.get(), attributes, AT_RECURSIVE) != 0)
     return failure("make prepared tree read-only", errno, name);
   top.source = detach_where_possible(folder + name, std::move(attached)).release();  // for the life of the process
@@ -155,11 +157,12 @@ Expected<void> finish_top(const std::string& folder, const std::string& name, Pr
 
 }  // namespace
 
-Expected<void> PreparedTrees::finish_row(const Row& row, const std::string& folder, PreparedRow& prepared) {
+Expected<void> PreparedTrees::finish_row(const Row& row, const std::string& folder, const Faults& faults,
+                                         PreparedRow& prepared) {
   for (const Bind& bind : row.binds)
-    if (is_at_top(bind.target)) TRY(finish_top(folder, bind.target, prepared));
-  TRY(finish_top(folder, "etc", prepared));
-  return finish_top(folder, "dev", prepared);
+    if (is_at_top(bind.target)) TRY(finish_top(folder, bind.target, faults, prepared));
+  TRY(finish_top(folder, "etc", faults, prepared));
+  return finish_top(folder, "dev", faults, prepared);
 }
 
 }  // namespace mayfly

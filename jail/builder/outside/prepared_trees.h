@@ -39,7 +39,7 @@ class PreparedTrees {
   static Expected<Row> open_row(const BindRow& row);
   Expected<void> attach_bases(int root);
   Expected<void> assemble_row(int root, const Row& row, const std::string& folder);
-  Expected<void> finish_row(const Row& row, const std::string& folder, PreparedRow& prepared);
+  Expected<void> finish_row(const Row& row, const std::string& folder, const Faults& faults, PreparedRow& prepared);
 
   std::vector<Row> rows_;
   Fd etc_;
