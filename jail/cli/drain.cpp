@@ -13,7 +13,9 @@ namespace {
 Expected<int> drain(const std::string& state) {
   MonitorClient service = TRY(connect_to_service(state));
   TRY(service.ask<Done>(Drain{}));
-  std::printf("draining: no new jails until the service is stopped and started again; \"mayfly status\" shows how many are left\n");
+  std::printf(
+      "draining: no new jails until the service is stopped and started again; \"mayfly status\" shows how many are "
+      "left\n");
   return 0;
 }
 

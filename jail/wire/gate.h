@@ -21,9 +21,9 @@ enum class GateSays : std::uint32_t {
 // inside -> supervisor
 struct GateMessage {
   GateSays says = GateSays::StepFailed;
-  std::uint32_t step = 0;        // Step
-  std::int32_t error = 0;        // errno. For Step::Execute: why execve failed
-  std::int32_t wait_status = 0;  // waitpid(2)
+  std::uint32_t step = 0;          // Step
+  std::int32_t error = 0;          // errno. For Step::Execute: why execve failed
+  std::int32_t wait_status = 0;    // waitpid(2)
   std::uint32_t proc_mounted = 0;  // with Placed
   // With AtGate, proved from inside (what /proc does not show):
   std::int32_t landlock_errno = 0;  // of opening a file that only Landlock denies: EACCES = works, 0 = absent

@@ -1,13 +1,10 @@
 #include "jail/wire/result_json.h"
 
-#include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <limits>
 
 #include "jail/spec/escape.h"
-#include "jail/wire/packed.h"
 
 namespace mayfly {
 
@@ -15,27 +12,6 @@ namespace {
 
 constexpr std::uint64_t kAny = std::numeric_limits<std::int64_t>::max();
 constexpr std::string_view kRuntime = "mayfly";
-constexpr std::size_t kMostPacked = 2000, kMostTotals = 17'000;  // bytes of a packed text
-
-std::string hex(const std::array<std::uint8_t, 32>& bytes) {
-  static constexpr char kDigits[] = "0123456789abcdef";
-  std::string text;
-  text.reserve(2 * bytes.size());
-  for (const std::uint8_t byte : bytes) {
-    text += kDigits[byte >> 4];
-    text += kDigits[byte & 15];
-  }
-  return text;
-}
-
-Expected<std::array<std::uint8_t, 32>> digest_from(std::string_view text, const std::string& field) {
-  std::array<std::uint8_t, 32> bytes{};
-  if (text.size() != 64 || text.find_first_not_of("0123456789abcdef") != std::string::npos)
-    return failure("read field", 0, field, "64 hexadecimal digits are needed");
-  for (std::size_t i = 0; i < bytes.size(); ++i)
-    std::from_chars(text.data() + 2 * i, text.data() + 2 * i + 2, bytes[i], 16);
-  return bytes;
-}
 
 double to_ms(Microseconds time) { return static_cast<double>(time.count()) / 1000.0; }
 
@@ -44,134 +20,7 @@ Json measured(const Measurement<T>& measurement, Number number) {
   return measurement.value ? Json(number(*measurement.value)) : Json(nullptr);
 }
 
-std::string totals_wire(const StreamTotals& totals) {
-  PackedWriter out;
-  out.put(totals.bytes).put(totals.truncated ? 1u : 0u).put_word(hex(totals.sha256));
-  if (totals.tail) out.put_word("t" + base64(*totals.tail));  // a tail may be empty, a word may not
-  return out.take();
-}
-
-Expected<StreamTotals> totals_from(std::string_view text, const std::string& where) {
-  PackedReader in(text, where);
-  StreamTotals totals;
-  totals.bytes = TRY(in.number(kAny));
-  totals.truncated = TRY(in.number(1)) != 0;
-  totals.sha256 = TRY(digest_from(TRY(in.word()), where));
-  if (in.finish()) return totals;
-  const std::string_view tail = TRY(in.word());
-  if (!tail.starts_with('t')) return failure("read field", 0, where, "a tail begins with t");
-  totals.tail = TRY(from_base64(tail.substr(1)));
-  TRY(in.finish());
-  return totals;
-}
-
-template <typename T, typename Number>
-std::optional<std::uint64_t> number_of(const Measurement<T>& measurement, Number number) {
-  if (!measurement.value) return std::nullopt;
-  return static_cast<std::uint64_t>(number(*measurement.value));
-}
-
-std::string parts_text(const std::vector<std::string>& parts) {
-  std::string text;
-  for (const std::string& part : parts) text += (text.empty() ? "" : ",") + part;
-  return text.empty() ? "-" : text;
-}
-
-std::vector<std::string> parts_from(std::string_view text) {
-  std::vector<std::string> parts;
-  if (text == "-") return parts;
-  for (std::size_t at = 0; at <= text.size();) {
-    const std::size_t end = std::min(text.find(',', at), text.size());
-    parts.emplace_back(text.substr(at, end - at));
-    at = end + 1;
-  }
-  return parts;
-}
-
-// Why something was not measured is text of its own: metrics_why.
-std::string metrics_wire(const Metrics& metrics) {
-  PackedWriter out;
-  for (const std::int64_t time :
-       {metrics.queued.count(), metrics.build.count(), metrics.wall.count(), metrics.closed.count()})
-    out.put(static_cast<std::uint64_t>(std::max<std::int64_t>(0, time)));
-  out.put(number_of(metrics.cpu, [](Microseconds t) { return t.count(); }));
-  out.put(number_of(metrics.memory_peak, [](Bytes b) { return b.count; }));
-  out.put(number_of(metrics.processes_peak, [](std::uint32_t n) { return n; }));
-  out.put_word(parts_text(metrics.made_ahead));
-  for (const std::uint32_t time : metrics.step_us) out.put(time);
-  return out.take();
-}
-
-Expected<Metrics> metrics_from(std::string_view text) {
-  PackedReader in(text, "metrics");
-  Metrics metrics;
-  const auto us = [](std::uint64_t n) { return Microseconds{static_cast<std::int64_t>(n)}; };
-  metrics.queued = Milliseconds{static_cast<std::int64_t>(TRY(in.number(kAny)))};
-  metrics.build = us(TRY(in.number(kAny)));
-  metrics.wall = us(TRY(in.number(kAny)));
-  metrics.closed = us(TRY(in.number(kAny)));
-  if (const auto cpu = TRY(in.optional_number(kAny))) metrics.cpu.value = us(*cpu);
-  if (const auto memory = TRY(in.optional_number(kAny))) metrics.memory_peak.value = Bytes{*memory};
-  if (const auto most = TRY(in.optional_number(UINT32_MAX)))
-    metrics.processes_peak.value = static_cast<std::uint32_t>(*most);
-  metrics.made_ahead = parts_from(TRY(in.word()));
-  for (std::uint32_t& time : metrics.step_us) time = static_cast<std::uint32_t>(TRY(in.number(UINT32_MAX)));
-  TRY(in.finish());
-  return metrics;
-}
-
-Json why_wire(const Metrics& metrics) {
-  return JsonObject()
-      .put("cpu", metrics.cpu.why)
-      .put("memoryPeak", metrics.memory_peak.why)
-      .put("processesPeak", metrics.processes_peak.why)
-      .take();
-}
-
-bool has_why(const Metrics& metrics) {
-  return !metrics.cpu.why.empty() || !metrics.memory_peak.why.empty() || !metrics.processes_peak.why.empty();
-}
-
-Expected<void> read_why(const Json* object, Metrics& into) {
-  if (object == nullptr) return {};
-  JsonReader in(*object, "why");
-  into.cpu.why = TRY(in.text("cpu", 400));
-  into.memory_peak.why = TRY(in.text("memoryPeak", 400));
-  into.processes_peak.why = TRY(in.text("processesPeak", 400));
-  return in.finish();
-}
-
 Json text_list(const std::vector<std::string>& items) { return Json(items); }
-
-Expected<std::vector<std::string>> text_list_from(JsonReader& in, const char* key) {
-  std::vector<std::string> items;
-  if (const Json* list = TRY(in.optional_array(key, 64)))
-    for (const Json& item : *list) {
-      if (!item.is_string()) return failure("read field", 0, key, "a list of strings is needed");
-      items.push_back(item.get<std::string>());
-    }
-  return items;
-}
-
-Json reached_json(const std::vector<LimitReached>& reached) {
-  Json list = Json::array();
-  for (const LimitReached limit : reached) list.push_back(name(limit));
-  return list;
-}
-
-Expected<std::vector<LimitReached>> reached_from(JsonReader& in) {
-  std::vector<LimitReached> reached;
-  for (const std::string& word : TRY(text_list_from(in, "limitsReached"))) {
-    bool known = false;
-    for (std::uint8_t i = 0; i < 5; ++i)
-      if (name(static_cast<LimitReached>(i)) == word) {
-        reached.push_back(static_cast<LimitReached>(i));
-        known = true;
-      }
-    if (!known) return failure("read field", 0, "limitsReached", "unknown limit");
-  }
-  return reached;
-}
 
 // A captured stream and its tail as JSON strings in one encoding: UTF-8 when both are, else base64. Where a cap has
 // cut, the head may end and the tail may begin within a character: those bytes are left out of the text.
@@ -221,65 +70,16 @@ Json metrics_public(const Metrics& metrics) {
 
 }  // namespace
 
+Json limits_reached_json(const std::vector<LimitReached>& reached) {
+  Json list = Json::array();
+  for (const LimitReached limit : reached) list.push_back(name(limit));
+  return list;
+}
+
 Json controls_json(const Controls& controls) {
   JsonObject object;
   for (const Control control : kAllControls) object.put(name(control), name(controls.at(control)));
   return object.take();
-}
-
-std::string controls_wire(const Controls& controls) {
-  PackedWriter out;
-  for (const Control control : kAllControls) out.put_word(name(controls.at(control)));
-  return out.take();
-}
-
-Expected<Controls> controls_from_wire(std::string_view text) {
-  PackedReader in(text, "controls");
-  Controls controls;
-  for (const Control control : kAllControls) {
-    const auto word = measured_named(TRY(in.word()));
-    if (!word) return failure("read field", 0, "controls." + std::string(name(control)), "unknown word");
-    controls.set(control, *word);
-  }
-  TRY(in.finish());
-  return controls;
-}
-
-std::string limits_wire(const Limits& limits) {
-  const auto ms = [](Milliseconds time) { return static_cast<std::uint64_t>(time.count()); };
-  return PackedWriter()
-      .put(ms(limits.wall))
-      .put(ms(limits.cpu_time))
-      .put(ms(limits.idle))
-      .put(limits.memory.count)
-      .put(limits.processes)
-      .put(limits.cpus.count)
-      .put(limits.disk.count)
-      .put(limits.inodes)
-      .put(limits.open_files)
-      .put(limits.output_kept.count)
-      .put(limits.output_ceiling.count)
-      .take();
-}
-
-Expected<Limits> limits_from_wire(std::string_view text) {
-  PackedReader in(text, "limits");
-  Limits limits;
-  for (Milliseconds* time : {&limits.wall, &limits.cpu_time, &limits.idle})
-    *time = Milliseconds{static_cast<std::int64_t>(TRY(in.number(kAny)))};
-  const auto small = [&]() -> Expected<std::uint32_t> {
-    return static_cast<std::uint32_t>(TRY(in.number(UINT32_MAX)));
-  };
-  limits.memory.count = TRY(in.number(kAny));
-  limits.processes = TRY(small());
-  limits.cpus.count = TRY(small());
-  limits.disk.count = TRY(in.number(kAny));
-  limits.inodes = TRY(small());
-  limits.open_files = TRY(small());
-  limits.output_kept.count = TRY(in.number(kAny));
-  limits.output_ceiling.count = TRY(in.number(kAny));
-  TRY(in.finish());
-  return limits;
 }
 
 Json limits_json(const Limits& limits) {
@@ -318,58 +118,6 @@ Expected<Limits> limits_from(const Json& object) {
   return limits;
 }
 
-Json result_wire(const Result& result, WireForm form) {
-  JsonObject object;
-  object.put("id", result.id).put("ending", name(result.ending)).put("text", result.text);
-  if (result.exit_code) object.put("exitCode", *result.exit_code);
-  if (result.signal_number) object.put("signal", *result.signal_number);
-  if (result.failed_step != Step::None || result.failed_errno != 0)
-    object.put("failedStep", static_cast<unsigned>(result.failed_step)).put("failedErrno", result.failed_errno);
-  object.put("limitsReached", reached_json(result.limits_reached))
-      .put("outputIncomplete", result.output_incomplete)
-      .put("out", totals_wire(result.out))
-      .put("err", totals_wire(result.err));
-  if (form == WireForm::Whole)
-    object.put("controls", controls_wire(result.controls)).put("limits", limits_wire(result.limits));
-  object.put("environment", text_list(result.environment))
-      .put("profile", result.profile)
-      .put("language", result.language)
-      .put("label", result.label)
-      .put("metrics", metrics_wire(result.metrics));
-  if (has_why(result.metrics)) object.put("why", why_wire(result.metrics));
-  return object.take();
-}
-
-Expected<Result> result_from(const Json& object, WireForm form) {
-  JsonReader in(object, "");
-  Result result;
-  result.id = TRY(in.text("id", 40));
-  const auto ending = ending_named(TRY(in.text("ending", 20)));
-  if (!ending) return failure("read field", 0, "ending", "unknown ending");
-  result.ending = *ending;
-  result.text = TRY(in.text("text", 1000));
-  if (const auto code = TRY(in.optional_number("exitCode", 0, 255))) result.exit_code = static_cast<int>(*code);
-  if (const auto signal = TRY(in.optional_number("signal", 1, 127))) result.signal_number = static_cast<int>(*signal);
-  result.failed_step = static_cast<Step>(TRY(in.optional_number("failedStep", 0, kStepCount - 1)).value_or(0));
-  result.failed_errno = static_cast<int>(TRY(in.optional_number("failedErrno", 0, kMaxErrno)).value_or(0));
-  result.limits_reached = TRY(reached_from(in));
-  result.output_incomplete = TRY(in.boolean("outputIncomplete", false));
-  result.out = TRY(totals_from(TRY(in.text("out", kMostTotals)), "out"));
-  result.err = TRY(totals_from(TRY(in.text("err", kMostTotals)), "err"));
-  if (form == WireForm::Whole) {
-    result.controls = TRY(controls_from_wire(TRY(in.text("controls", kMostPacked))));
-    result.limits = TRY(limits_from_wire(TRY(in.text("limits", kMostPacked))));
-  }
-  result.environment = TRY(text_list_from(in, "environment"));
-  result.profile = TRY(in.text("profile", 64));
-  result.language = TRY(in.text("language", 64));
-  result.label = TRY(in.text("label", 1024));
-  result.metrics = TRY(metrics_from(TRY(in.text("metrics", kMostPacked))));
-  TRY(read_why(TRY(in.optional_object("why")), result.metrics));
-  TRY(in.finish());
-  return result;
-}
-
 Json result_public(const Result& result, const Captured& captured, std::string_view language_version) {
   StreamText out = stream_text(captured.out, result.out);
   StreamText err = stream_text(captured.err, result.err);
@@ -392,7 +140,7 @@ Json result_public(const Result& result, const Captured& captured, std::string_v
   object.put("tail", both(std::move(out.tail), std::move(err.tail)));
   object.put("bytes", both(result.out.bytes, result.err.bytes));
   if (result.output_incomplete) object.put("outputIncomplete", true);
-  object.put("limitsReached", reached_json(result.limits_reached));
+  object.put("limitsReached", limits_reached_json(result.limits_reached));
   object.put("controls", controls_json(result.controls)).put("limits", limits_json(result.limits));
   if (!result.label.empty()) object.put("label", result.label);
   object.put("metrics", metrics_public(result.metrics));

@@ -12,6 +12,7 @@ inline constexpr int kMaxErrno = 4095;  // of failedErrno; the kernel's MAX_ERRN
 
 Json controls_json(const Controls& controls);
 Json limits_json(const Limits& limits);
+Json limits_reached_json(const std::vector<LimitReached>& reached);
 Expected<Limits> limits_from(const Json& object);
 
 // Packed (packed.h), for messages.
