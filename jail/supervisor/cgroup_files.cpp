@@ -76,8 +76,11 @@ std::optional<std::uint64_t> keyed_number(std::string_view text, std::string_vie
   return std::nullopt;
 }
 
-GroupFile::GroupFile(int directory, const char* path)
-    : file_(::openat(directory, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)) {}
+Expected<GroupFile> GroupFile::open(int directory, const char* path) {
+  Fd file(::openat(directory, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  if (!file && errno != ENOENT) return failure("open group counter", errno, path);
+  return GroupFile(std::move(file));
+}
 
 std::optional<std::uint64_t> GroupFile::number() const {
   std::array<char, 64> text;

@@ -37,14 +37,16 @@ std::optional<std::uint64_t> keyed_number(std::string_view text, std::string_vie
 // A counter that is read at the end of a jail, when a path walk costs ten times the read. Opened with its group.
 class GroupFile {
  public:
-  GroupFile() = default;
-  GroupFile(int directory, const char* path);  // absent: nothing can be read
+  GroupFile() = default;  // nothing can be read
+  // A kernel that has no such file gives an empty one. Anything else (EMFILE, ...) is a Failure: a limit would be lost.
+  static Expected<GroupFile> open(int directory, const char* path);
 
   [[nodiscard]] std::optional<std::uint64_t> number() const;
   [[nodiscard]] std::optional<std::uint64_t> keyed(std::string_view key) const;
   [[nodiscard]] int fd() const { return file_.get(); }
 
  private:
+  explicit GroupFile(Fd file) : file_(std::move(file)) {}
   Fd file_;
 };
 

@@ -74,7 +74,7 @@ class V1Group final : public JailGroup {
   Expected<void> limit_memory();
   Expected<void> limit_cpu();
   Expected<void> open_attach_files();
-  void open_counters();
+  Expected<void> open_counters();
   void watch_oom();
   [[nodiscard]] GroupMeasured read_limits() const;
   [[nodiscard]] bool holds(std::string_view proc_cgroup, const V1Branch& branch, std::string_view controller) const;

@@ -51,7 +51,7 @@ Expected<std::unique_ptr<JailGroup>> V1Group::make(std::shared_ptr<const V1Tree>
     TRY(write_in(*pids, group->name_, "pids.max", std::to_string(limits.processes)));
   TRY(group->limit_cpu());
   TRY(group->open_attach_files());
-  group->open_counters();
+  TRY(group->open_counters());
   group->watch_oom();
   return std::unique_ptr<JailGroup>(std::move(group));
 }
@@ -97,16 +97,18 @@ Expected<void> V1Group::open_attach_files() {
   return {};
 }
 
-void V1Group::open_counters() {
-  const auto open = [&](GroupFile& file, const V1Branch* branch, std::string_view name) {
-    if (branch != nullptr) file = GroupFile(branch->parent.get(), GroupPath(name_, name).text());
+Expected<void> V1Group::open_counters() {
+  const auto open = [&](const V1Branch* branch, std::string_view file) -> Expected<GroupFile> {
+    if (branch == nullptr) return GroupFile();
+    return GroupFile::open(branch->parent.get(), GroupPath(name_, file).text());
   };
-  open(cpu_time_, tree_->cpuacct, "cpuacct.usage");
-  open(memory_peak_, tree_->memory, "memory.max_usage_in_bytes");
-  open(memory_hits_, tree_->memory, "memory.failcnt");
-  open(oom_control_, tree_->memory, "memory.oom_control");
-  open(processes_peak_, tree_->pids, "pids.peak");
-  open(process_hits_, tree_->pids, "pids.events");
+  cpu_time_ = TRY(open(tree_->cpuacct, "cpuacct.usage"));
+  memory_peak_ = TRY(open(tree_->memory, "memory.max_usage_in_bytes"));
+  memory_hits_ = TRY(open(tree_->memory, "memory.failcnt"));
+  oom_control_ = TRY(open(tree_->memory, "memory.oom_control"));
+  processes_peak_ = TRY(open(tree_->pids, "pids.peak"));
+  process_hits_ = TRY(open(tree_->pids, "pids.events"));
+  return {};
 }
 
 // Without it an OOM is found out at the end of the jail, from events(): no reason to fail.

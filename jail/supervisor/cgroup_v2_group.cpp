@@ -67,16 +67,15 @@ Expected<void> V2Group::open_files() {
     kill_ = Fd{::openat(parent, GroupPath(name_, "cpu.max").text(), O_WRONLY | O_CLOEXEC)};
     kill_text_ = "max";
   }
-  const auto counter = [&](const char* file) { return GroupFile(parent, GroupPath(name_, file).text()); };
-  cpu_stat_ = counter("cpu.stat");
-  if (tree_->memory) {
-    events_ = counter("memory.events");
-    memory_peak_ = counter("memory.peak");
-  }
-  if (tree_->pids) {
-    processes_peak_ = counter("pids.peak");
-    process_hits_ = counter("pids.events");
-  }
+  const auto open = [&](bool is_enabled, const char* file) -> Expected<GroupFile> {
+    if (!is_enabled) return GroupFile();
+    return GroupFile::open(parent, GroupPath(name_, file).text());
+  };
+  cpu_stat_ = TRY(open(true, "cpu.stat"));
+  events_ = TRY(open(tree_->memory, "memory.events"));
+  memory_peak_ = TRY(open(tree_->memory, "memory.peak"));
+  processes_peak_ = TRY(open(tree_->pids, "pids.peak"));
+  process_hits_ = TRY(open(tree_->pids, "pids.events"));
   return {};
 }
 

@@ -61,13 +61,14 @@ Emptied move_ours(const V2Place& place, int base, CgroupDirectories& directories
     all_known = all_known && whose == Whose::Ours;
     at = end + 1;
   }
+  if (!all_known) return Emptied::Unsure;  // moving may be for nothing
   if (directories.make(base, place.leaf.c_str()) != 0 && errno != EEXIST) return Emptied::Refused;
   const std::string procs = place.leaf + "/cgroup.procs";
   for (const std::string& pid : pids) {
     const Expected<void> moved = write_group_file(base, procs.c_str(), pid);
     if (!moved && moved.error().error != ESRCH) return Emptied::Refused;
   }
-  return all_known ? Emptied::Yes : Emptied::Unsure;
+  return Emptied::Yes;
 }
 
 std::string shown(const V2Place& place) { return place.mount_point + place.path; }

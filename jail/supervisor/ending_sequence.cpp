@@ -44,6 +44,7 @@ void Jail::end(Decision decision) {
   cpu_timer_.cancel();
   stage_timer_.cancel();
   news_timer_.cancel();
+  group_.attached();
   if (plan_sent_ && !build_answered_) {
     if (around_.builder.withdraw(*slot_)) {  // the plan never left
       build_answered_ = true;

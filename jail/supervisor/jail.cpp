@@ -64,7 +64,7 @@ void Jail::build(std::uint32_t slot) {
   }
 }
 
-// The plan goes last: whoever is woken on our processor waits until we are done.
+// The builder is told first: cloning takes longer than forking a relay, and both happen at once.
 Expected<void> Jail::assemble() {
   const bool prepared = around_.builder.prepare();
   group_ = TRY(around_.groups.make(*slot_, group_limits(spec_.limits)));

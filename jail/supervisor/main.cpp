@@ -57,7 +57,7 @@ Expected<Fd> take_signals() {
   return signals;
 }
 
-// A thousand live jails are some ten thousand descriptors; the usual soft limit is 1024.
+// A thousand live jails are some fifteen thousand descriptors; the usual soft limit is 1024.
 Expected<void> raise_descriptor_limit() {
   rlimit files{};
   if (::getrlimit(RLIMIT_NOFILE, &files) != 0) return failure("read descriptor limit", errno);

@@ -107,6 +107,7 @@ TEST_CASE("a layer left out by hand shows in what is proved or measured", "[P20]
     Bench bench = start_faulty("weaken:proc");
     Built jail = bench.build(full_job());
     REQUIRE(jail.at_gate);
+    REQUIRE(jail.placed);
     CHECK(jail.placed->proc_mounted == 0);
     bench.destroy(jail);
   }

@@ -76,16 +76,25 @@ TEST_CASE("a plan comes out of its message as it was put in") {
   CHECK(into->environment[7].length == 5);
 }
 
-TEST_CASE("counts beyond their arrays are no plan, whatever the size of the message") {
-  const auto plan = good_plan();
-  std::vector<std::byte> message(2 * sizeof(Plan));
+TEST_CASE("counts beyond their arrays are no plan, though the message is as long as they say") {
   const auto into = std::make_unique<Plan>();
-  for (std::uint32_t Plan::*count : {&Plan::argv_count, &Plan::text_length, &Plan::file_count}) {
-    Plan bad = *plan;
-    bad.*count = 0x1000'0000;
-    std::memcpy(message.data(), &bad, kPlanHead);
-    CHECK_FALSE(unpack_plan(message, *into));
-  }
+  std::vector<std::byte> message(2 * sizeof(Plan));
+  const auto taken = [&](const Plan& plan) {
+    std::memcpy(message.data(), &plan, kPlanHead);
+    return unpack_plan(std::span(message).first(plan_size(plan)), *into);
+  };
+  const auto with = [](std::uint32_t Plan::*count, std::size_t number) {
+    auto plan = good_plan();
+    (*plan).*count = static_cast<std::uint32_t>(number);
+    return plan;
+  };
+  const Plan& sizes = *into;
+  CHECK(taken(*with(&Plan::argv_count, sizes.argv.size())));
+  CHECK_FALSE(taken(*with(&Plan::argv_count, sizes.argv.size() + 1)));
+  CHECK(taken(*with(&Plan::text_length, sizes.text.size())));
+  CHECK_FALSE(taken(*with(&Plan::text_length, sizes.text.size() + 1)));
+  CHECK(taken(*with(&Plan::file_count, sizes.files.size())));
+  CHECK_FALSE(taken(*with(&Plan::file_count, sizes.files.size() + 1)));
 }
 
 TEST_CASE("descriptors must be exactly those that the plan speaks of") {

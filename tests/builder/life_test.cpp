@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <chrono>
+#include <filesystem>
 #include <set>
 
 #include "tests/builder/bench.h"
@@ -54,6 +55,16 @@ struct Footprint {
   }
   bool operator==(const Footprint&) const = default;
 };
+
+std::string link_of(const std::filesystem::path& path) { return std::filesystem::read_symlink(path).string(); }
+
+// Network namespaces behind the descriptors of a process: "net:[4026532249]".
+std::set<std::string> networks_held(const std::string& descriptors) {
+  std::set<std::string> held;
+  for (const auto& entry : std::filesystem::directory_iterator(descriptors))
+    if (std::string link = link_of(entry.path()); link.rfind("net:", 0) == 0) held.insert(link);
+  return held;
+}
 
 }  // namespace
 
@@ -125,10 +136,18 @@ TEST_CASE("a network namespace that was prepared is for the next plan alone, and
   Bench bench = start_bench();
   const std::string descriptors = "/proc/" + std::to_string(bench.pid()) + "/fd";
   const std::size_t before = entries_of(descriptors);
-  bench.prepare();
-  bench.prepare();
-  for (int i = 0; i < 1000 && entries_of(descriptors) == before; ++i) ::usleep(1000);
-  CHECK(entries_of(descriptors) == before + 1);
+  const std::set<std::string> own = networks_held(descriptors);
+  const auto prepared_after = [&](const std::string& other) {
+    bench.prepare();
+    for (int i = 0; i < 2000; ++i, ::usleep(1000))
+      for (const std::string& network : networks_held(descriptors))
+        if (!own.contains(network) && network != other) return network;
+    return std::string();
+  };
+  const std::string first = prepared_after("");
+  const std::string prepared = prepared_after(first);
+  REQUIRE_FALSE(prepared.empty());
+  CHECK(entries_of(descriptors) == before + 1);  // the first one was thrown away
   const bool asks_for_it = GENERATE(true, false);
   Job job = job_for(
       {"python3", "-I", "-c",
@@ -138,7 +157,8 @@ TEST_CASE("a network namespace that was prepared is for the next plan alone, and
   Built jail = bench.build(job);
   REQUIRE(jail.at_gate);
   CHECK(jail.reply.network_made_ahead == 0);
-  CHECK(entries_of(descriptors) == before);  // taken, or thrown away
+  CHECK(entries_of(descriptors) == before);
+  CHECK((link_of("/proc/" + std::to_string(jail.program) + "/ns/net") == prepared) == asks_for_it);
   CHECK(bench.run(jail).out == "16\n");
   CHECK(bench.wait_released(0));
   Built next = bench.build(job);

@@ -83,6 +83,15 @@ TEST_CASE("v1: numbers come back in our units") {
   CHECK(group.events().oom_kills == 0);
 }
 
+TEST_CASE("v1: a counter that cannot be opened makes no group, one that the kernel does not have does") {
+  V1Tree tree;
+  auto host = open_in(tree);
+  tree.directories().hide("pids.peak");
+  CHECK(make_in(*host).account().processes_peak.why == "this kernel has no pids.peak");
+  tree.directories().block("memory.failcnt");
+  CHECK_FALSE(host->make(9, kLimits));
+}
+
 TEST_CASE("v1: a kernel without pids.peak gives no number, and says why") {
   V1Tree tree;
   auto host = open_in(tree);
@@ -105,6 +114,18 @@ TEST_CASE("v1: a process is measured in its group, and limits are read back") {
   CHECK(found.processes == LimitState::AsAsked);
   CHECK(found.disagreement.empty());
 
+  SECTION("read back before, the limits are those of that moment; where the process is, is asked anew") {
+    JailCgroup other = std::move(*host->make(8, kLimits));
+    tree.write("pids/mayfly-0123456789ab/8-2/pids.max", "max\n");
+    other.read_back();
+    tree.write("pids/mayfly-0123456789ab/8-2/pids.max", "32\n");
+    std::string there = inside;
+    for (std::size_t at = 0; (at = there.find("7-1", at)) != std::string::npos;) there.replace(at, 3, "8-2");
+    found = other.measure(there);
+    CHECK(found.processes == LimitState::Other);
+    CHECK(found.memory == LimitState::AsAsked);
+    CHECK(other.measure(inside).memory == LimitState::Other);
+  }
   SECTION("outside of one of them it is not as asked") {
     found = group.measure("4:memory:/mayfly-0123456789ab/7-1\n3:pids:/\n2:cpu:/mayfly-0123456789ab/7-1\n");
     CHECK(found.memory == LimitState::AsAsked);

@@ -28,6 +28,9 @@ class FakeDirectories final : public CgroupDirectories {
     if (refuse_with != 0) return errno = refuse_with, -1;
     if (::mkdirat(parent, name, 0755) != 0) return -1;
     for (const auto& [file, text] : files_) write(parent, std::string(name) + "/" + file, text);
+    // A link that is not followed: opening fails, with something else than ENOENT.
+    if (!blocked_.empty() && ::unlinkat(parent, (std::string(name) + "/" + blocked_).c_str(), 0) == 0)
+      if (::symlinkat("nowhere", parent, (std::string(name) + "/" + blocked_).c_str()) != 0) std::abort();
     made.emplace_back(name);
     return 0;
   }
@@ -36,6 +39,9 @@ class FakeDirectories final : public CgroupDirectories {
     for (const auto& [file, text] : files_) ::unlinkat(parent, (std::string(name) + "/" + file).c_str(), 0);
     return ::unlinkat(parent, name, AT_REMOVEDIR);
   }
+
+  void hide(const std::string& file) { files_.erase(file); }
+  void block(const std::string& file) { blocked_ = file; }
 
   int refuse_with = 0;
   int busy_for = 0;
@@ -47,6 +53,7 @@ class FakeDirectories final : public CgroupDirectories {
     if (::write(file.get(), text.data(), text.size()) < 0) std::abort();
   }
   std::map<std::string, std::string> files_;
+  std::string blocked_;
 };
 
 class FakeTree {

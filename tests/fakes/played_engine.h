@@ -70,6 +70,7 @@ struct PlayedJail {
   void say_attached() { report(RelaySays::Attached); }
   void say_placed();
   void say_at_gate();
+  void say_at_gate_as_another();  // from another process than everything else
   void say_step_failed(Step step, int error);
   void say_ended(int wait_status);
   void report(RelaySays says);

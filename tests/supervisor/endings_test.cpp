@@ -328,8 +328,12 @@ TEST_CASE("a control that is not as it was asked for fails the jail, in either h
   check_fails_at_gate(placed, say_both);
 }
 
-TEST_CASE("a program that was never measured in its place is not let through its gate") {
+TEST_CASE("a program that was never measured in its place, or is not the one that was, is not let through its gate") {
   check_fails_at_gate({}, [](PlayedJail& jail) { jail.say_at_gate(); });
+  check_fails_at_gate({}, [](PlayedJail& jail) {
+    jail.say_placed();
+    jail.say_at_gate_as_another();
+  });
 }
 
 TEST_CASE("cancelled while the builder still owes its answer, a jail is killed as soon as it is there") {

@@ -32,7 +32,7 @@ void read_message(std::span<const std::byte> message, Order& order) {
   Prepare prepare;
   order.is_prepare = message.size() == sizeof prepare && order.fd_count == 0 &&
                      std::memcmp(message.data(), &prepare, sizeof prepare) == 0;
-  order.plan.slot = 0;
+  order.plan.slot = kSlotsPerInstance;  // of no jail, unless the plan says so
   order.has_plan = unpack_plan(message, order.plan);
 }
 
@@ -56,7 +56,10 @@ Receipt receive_order(int control, Order& order) {
   ssize_t count = -1;
   do count = ::recvmsg(control, &header, MSG_CMSG_CLOEXEC);
   while (count < 0 && errno == EINTR);
-  if (count < 0) return Receipt::Broken;
+  if (count < 0) {
+    read_message({}, order);
+    return Receipt::Broken;
+  }
   take_fds(header, order);
   if (count == 0 && order.fd_count == 0) return Receipt::Closed;
   read_message(std::span(message).first(static_cast<std::size_t>(count)), order);
