@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <linux/capability.h>
+#include <pwd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -53,7 +54,11 @@ bool maps_our_uids(const char* map) {
 
 Expected<std::string> home_directory() {
   if (const std::string home = environment("HOME"); !home.empty() && home[0] == '/') return home;
-  return failure("find home directory", 0, {}, "HOME is not set: set it, or name a directory with --state");
+  // Under cron and systemd there is often none.
+  const passwd* const we = ::getpwuid(::geteuid());
+  if (we != nullptr && we->pw_dir != nullptr && we->pw_dir[0] == '/') return std::string(we->pw_dir);
+  return failure("find home directory", 0, {},
+                 "HOME is not set and this user has no entry: set it, or name a directory with --state");
 }
 
 Expected<std::string> xdg(const char* variable, const char* below_home) {

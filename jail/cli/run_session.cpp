@@ -11,10 +11,14 @@
 
 #include "jail/cli/byte_copy.h"
 #include "jail/cli/terminal_mode.h"
+#include "jail/os/clock.h"
 
 namespace mayfly {
 
 namespace {
+
+// timeout(1) signals the process and then its whole group: one request, delivered twice.
+constexpr Milliseconds kSameRequest = 500_ms;
 
 constexpr int kHandled[] = {SIGINT, SIGTERM, SIGQUIT, SIGHUP, SIGUSR1, SIGUSR2, SIGWINCH, SIGTSTP};
 
@@ -81,6 +85,7 @@ class Session {
   void take_end(Ended ended);
   Expected<void> take_signals();
   Expected<void> on_signal(int number);
+  [[nodiscard]] bool is_same_request(int number);
   void move_input(const std::array<pollfd, kEntries>& seen);
   void move_output(ByteCopy& copy, Fd& source, const pollfd& from, const pollfd& to);
   void be_stopped();
@@ -96,6 +101,8 @@ class Session {
   RunNumber run_ = 0;
   bool running_ = false, has_last_ = false, reader_gone_ = false;
   int asked_to_end_ = 0;
+  int last_request_ = 0;
+  Microseconds last_request_at_{0};
 };
 
 short when(bool wanted, short events) { return wanted ? events : short{0}; }
@@ -209,6 +216,7 @@ Expected<void> Session::on_signal(int number) {
     return {};
   }
   const bool is_word = number == SIGUSR1 || number == SIGUSR2;
+  if (!is_word && is_same_request(number)) return {};
   if (!is_word) ++asked_to_end_;
   if (has_last_ || asked_to_end_ > 2) {
     outcome_.gave_up = !is_word;
@@ -219,6 +227,14 @@ Expected<void> Session::on_signal(int number) {
   const bool for_program = running_ && streams_ != Streams::Terminal && asked_to_end_ < 2;
   if (is_word || for_program) return client_.signal(run_, number);  // nothing happens before the gate is open
   return client_.cancel(run_, Ending::Cancelled);
+}
+
+bool Session::is_same_request(int number) {
+  const Microseconds now = monotonic_now();
+  const bool is_same = number == last_request_ && now - last_request_at_ < kSameRequest;
+  if (!is_same) last_request_at_ = now;
+  last_request_ = number;
+  return is_same;
 }
 
 void Session::be_stopped() {

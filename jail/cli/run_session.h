@@ -2,7 +2,8 @@
 // and terminal on one side, a SupervisorClient on the other.
 //
 // Signals: INT, TERM, QUIT, USR1 and USR2 go to the program; the second INT, TERM or QUIT cancels the run, the third
-// gives up. HUP: the peer is gone. WINCH: the size goes on. TSTP gives the terminal back while we are stopped.
+// gives up; the same one again within half a second is one request that came twice (timeout(1)). HUP: the peer is gone.
+// WINCH: the size goes on. TSTP gives the terminal back while we are stopped.
 #pragma once
 
 #include <optional>

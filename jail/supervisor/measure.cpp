@@ -185,12 +185,12 @@ Expected<Controls> ControlMeasurer::measure_at_gate(const GateFacts& facts, cons
   const std::optional<StatusText> status = parse_status(TRY(proc.read("status")));
   if (!status) return failure("understand the program's status", 0, "/proc/<pid>/status");
   controls.set(Control::Identity, TRY(measure_identity(*status, settings_, facts.slot)));
-  TRY(judge_rlimits(proc, facts.spec.limits, placed.at(Control::Processes)));
   controls.set(Control::Privileges, TRY(measure_privileges(*status)));
   controls.set(Control::Syscalls, TRY(measure_syscalls(*status, facts.proof)));
   controls.set(Control::Files, TRY(measure_files(facts.proof, landlock_abi_)));
   controls.set(Control::Environment, TRY(measure_environment(facts.proof, facts.spec)));
 
+  TRY(judge_rlimits(proc, facts.spec.limits, placed.at(Control::Processes)));
   // The supervisor's own wall clock: there is no jail without its timer (the gate has not opened yet).
   controls.set(Control::Time, Measured::Supervisor);
   controls.set(Control::Output, facts.relay == RelayState::Attached ? Measured::Witness : Measured::Absent);

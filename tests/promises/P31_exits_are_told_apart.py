@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """P31: exit codes 0-255 and every signal are told apart. Here by the command line."""
 import signal
+import subprocess
+import time
 
 from mayfly import Promise, main
 
@@ -29,6 +31,18 @@ class Exits(Promise):
             killed = who.result(["sh", "-c", "kill -9 $$"])
             self.assertEqual((own["ending"], own["exitCode"], own["signal"]), ("exited", 137, None))
             self.assertEqual((killed["ending"], killed["exitCode"], killed["signal"]), ("signalled", None, "SIGKILL"))
+
+    def test_a_signal_that_timeout_sends_twice_is_one_request(self):
+        script = 'trap "echo asked; exit 5" TERM; echo up; while :; do sleep 0.05; done'
+        for who in self.everybody():
+            with who.popen(["run", "--", "sh", "-c", script], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                           stderr=subprocess.PIPE) as run:
+                self.assertEqual(run.stdout.readline(), b"up\n")
+                for _ in range(2):
+                    run.send_signal(signal.SIGTERM)
+                    time.sleep(0.02)
+                out, err = run.communicate(timeout=20)
+            self.assertEqual((run.returncode, out), (5, b"asked\n"), err)
 
     def test_a_missing_and_a_closed_program_have_codes_of_their_own(self):
         for who in self.everybody():
