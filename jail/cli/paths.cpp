@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <sstream>
 
 #include "jail/os/fd.h"
@@ -52,11 +53,18 @@ bool maps_our_uids(const char* map) {
   return false;
 }
 
+// Of the file alone: getpwuid(3) would load the host's NSS libraries into a program that is linked statically.
+std::string home_in_passwd(uid_t uid) {
+  const std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen("/etc/passwd", "re"), std::fclose);
+  while (const passwd* const entry = file ? ::fgetpwent(file.get()) : nullptr)
+    if (entry->pw_uid == uid && entry->pw_dir != nullptr && entry->pw_dir[0] == '/') return entry->pw_dir;
+  return {};
+}
+
 Expected<std::string> home_directory() {
   if (const std::string home = environment("HOME"); !home.empty() && home[0] == '/') return home;
   // Under cron and systemd there is often none.
-  const passwd* const we = ::getpwuid(::geteuid());
-  if (we != nullptr && we->pw_dir != nullptr && we->pw_dir[0] == '/') return std::string(we->pw_dir);
+  if (std::string home = home_in_passwd(::geteuid()); !home.empty()) return home;
   return failure("find home directory", 0, {},
                  "HOME is not set and this user has no entry: set it, or name a directory with --state");
 }

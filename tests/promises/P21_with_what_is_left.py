@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
 """P21: without root everything still works with what is left, and says what is missing."""
+from unittest import mock
+
 from mayfly import Promise, main
 
 ALWAYS = {"network": "none", "filesystem": "ephemeral", "environment": "cleared", "privileges": "none",
@@ -20,6 +22,15 @@ class WithWhatIsLeft(Promise):
         self.assertEqual(controls["identity"], "user-namespace")
         for name, value in ALWAYS.items():
             self.assertEqual(controls[name], value, name)
+
+    def test_without_a_home_it_runs_where_the_user_has_an_entry_and_else_says_what_to_do(self):
+        for who, has_entry in ((self.root, True), (self.user, False)):
+            with mock.patch.dict(who.environment):
+                for name in ("HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR"):
+                    del who.environment[name]
+                done = who.run(["echo", "it ran"])
+            self.assertEqual((done.returncode, done.stdout), (0, b"it ran\n") if has_entry else (125, b""), done.stderr)
+            self.assertEqual(b"--state" in done.stderr, not has_entry)
 
     def test_a_required_control_that_is_absent_means_no_jail(self):
         for who in self.everybody():
