@@ -56,7 +56,11 @@ struct Footprint {
   bool operator==(const Footprint&) const = default;
 };
 
-std::string link_of(const std::filesystem::path& path) { return std::filesystem::read_symlink(path).string(); }
+// "" of a descriptor that has been closed meanwhile.
+std::string link_of(const std::filesystem::path& path) {
+  std::error_code gone;
+  return std::filesystem::read_symlink(path, gone).string();
+}
 
 // Network namespaces behind the descriptors of a process: "net:[4026532249]".
 std::set<std::string> networks_held(const std::string& descriptors) {
