@@ -15,28 +15,21 @@ import sys
 import termios
 import threading
 
-CONTROLS = {"network": "none", "filesystem": "ephemeral", "environment": "cleared", "identity": "user-namespace",
-            "privileges": "none", "syscalls": "seccomp", "files": "landlock", "memory": "cgroup-v1", "cpu": "cgroup-v1",
-            "processes": "cgroup-v1", "time": "supervisor", "output": "witness", "proc": "private"}
-LIMITS = {"wallMs": 3600000, "cpuMs": 600000, "memoryBytes": 256 << 20, "processes": 128, "cpus": 1.0,
-          "diskBytes": 64 << 20, "inodes": 8192, "openFiles": 256, "outputBytes": 0, "outputCeilingBytes": 4 << 30,
-          "idleMs": 900000}
+# Packed (jail/wire/packed.h), in the order of result_wire.cpp.
+CONTROLS = ("none ephemeral cleared user-namespace none seccomp landlock cgroup-v1 cgroup-v1 cgroup-v1 supervisor witness "
+            "private")
+LIMITS = f"3600000 600000 900000 {256 << 20} 128 1000 {64 << 20} 8192 256 0 {4 << 30}"
+TOTALS = "0 0 " + "0" * 64
+STEPS = 26  # kStepCount of jail/spec/step.h
+METRICS = "0 1 1 1 1 - - -" + " 0" * STEPS
+WHY = {"cpu": "", "memoryPeak": "fake", "processesPeak": "fake"}
 SHELLS = {"run": ["/bin/sh"], "python": ["/usr/bin/python3", "-q"]}
-
-
-def totals():
-    return {"bytes": 0, "sha256": "0" * 64, "truncated": False}
-
-
-def metrics():
-    return {"queuedMs": 0, "buildUs": 1, "wallUs": 1, "closedUs": 1, "cpuUs": {"value": 1}, "memoryPeak": {"why": "fake"},
-            "processesPeak": {"why": "fake"}, "madeAhead": [], "stepUs": ""}
 
 
 def result(run, ending, text="", **more):
     return dict({"id": run.id, "ending": ending, "text": text, "limitsReached": [], "outputIncomplete": False,
-                 "out": totals(), "err": totals(), "controls": CONTROLS, "limits": LIMITS, "environment": [],
-                 "profile": run.profile, "language": "", "label": "", "metrics": metrics()}, **more)
+                 "out": TOTALS, "err": TOTALS, "controls": CONTROLS, "limits": LIMITS, "environment": [],
+                 "profile": run.profile, "language": "", "label": "", "metrics": METRICS, "why": WHY}, **more)
 
 
 class Run:
