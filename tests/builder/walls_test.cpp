@@ -201,6 +201,10 @@ TEST_CASE("a jail is in its v1 cgroups, sees nothing of their paths, and pid 1 w
     WARN("not provable on this host: no v1 pids controller");
     return;
   }
+  const struct Removed {  // when something fails half-way too
+    std::string path;
+    ~Removed() { ::rmdir(path.c_str()); }
+  } removed{folder};
   {
     Bench bench = start_bench();
     const Fd tasks(::open((folder + "/tasks").c_str(), O_WRONLY | O_CLOEXEC));
