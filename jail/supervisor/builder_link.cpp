@@ -15,6 +15,7 @@ Expected<void> BuilderLink::adopt(Fd socket) {
   TRY(set_nonblocking(socket.get(), Blocking::No));
   socket_ = TRY(Watched::make(loop_, std::move(socket), EPOLLIN, [this](std::uint32_t what) { on_event(what); }));
   orders_ = Outbox(loop_, socket_.get(), kMaxOrders);
+  has_parts_ = false;  // a new builder has none yet
   return {};
 }
 

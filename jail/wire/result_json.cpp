@@ -20,8 +20,6 @@ Json measured(const Measurement<T>& measurement, Number number) {
   return measurement.value ? Json(number(*measurement.value)) : Json(nullptr);
 }
 
-Json text_list(const std::vector<std::string>& items) { return Json(items); }
-
 // A captured stream and its tail as JSON strings in one encoding: UTF-8 when both are, else base64. Where a cap has
 // cut, the head may end and the tail may begin within a character: those bytes are left out of the text.
 struct StreamText {
@@ -64,7 +62,7 @@ Json metrics_public(const Metrics& metrics) {
       .put("memoryPeakBytes", measured(metrics.memory_peak, [](Bytes b) { return b.count; }))
       .put("processesPeak", measured(metrics.processes_peak, [](std::uint32_t n) { return n; }))
       .put("closedMs", to_ms(metrics.closed))
-      .put("madeAhead", text_list(metrics.made_ahead))
+      .put("madeAhead", Json(metrics.made_ahead))
       .take();
 }
 

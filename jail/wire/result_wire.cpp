@@ -77,7 +77,7 @@ std::vector<std::string> parts_from(std::string_view text) {
   return parts;
 }
 
-// Why something was not measured is text of its own: metrics_why.
+// Why something was not measured is text of its own: why_wire().
 std::string metrics_wire(const Metrics& metrics) {
   PackedWriter out;
   for (const std::int64_t time :

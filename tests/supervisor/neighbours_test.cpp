@@ -52,6 +52,11 @@ TEST_CASE("a builder without parts made ahead is told before the plan comes, and
   CHECK_FALSE(next(false));
   CHECK(next(true));
   CHECK_FALSE(next(true));
+  engine.builder_dies();
+  engine.open(engine.client(), exec_request());
+  engine.next_as<Queued>(engine.client());
+  engine.builder_starts_anew();
+  CHECK(engine.take_jail().was_prepared);  // nor is anything of its successor
 }
 
 TEST_CASE("until the builder is ready everybody waits") {
