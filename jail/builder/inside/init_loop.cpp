@@ -12,13 +12,16 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "jail/builder/inside/left_mounts.h"
+
 namespace mayfly {
 
 namespace {
 
 // The program's filter is not pid 1's, whose own is narrower. Loading that takes as long as a short program runs, and
-// would delay word of its end: it is loaded once a program has run this long.
-constexpr Milliseconds kBeforeNarrowing = 20_ms;
+// would delay word of its end: it is loaded once a program has run this long. An interpreter that prints a line is over
+// by then, also on a slow machine.
+constexpr Milliseconds kBeforeNarrowing = 50_ms;
 constexpr int kReapedAtOnce = 256;  // a flood of orphans must not keep us from the supervisor
 
 class Watch {
@@ -27,6 +30,7 @@ class Watch {
       : in_(in),
         program_(program),
         children_(children),
+        mounts_(in),
         narrow_at_(monotonic_now() + kBeforeNarrowing),
         deadline_(monotonic_now() + Milliseconds{static_cast<std::int64_t>(in.plan.wall_ms)} + kWallBackup) {}
 
@@ -56,6 +60,7 @@ class Watch {
 
   void narrow() {
     is_narrow_ = true;
+    mounts_.take_back();
     if (!in_.leaves_out(Layer::Filter) && load_filter(in_.host.filters.init) != 0) ::_exit(1);
   }
 
@@ -98,6 +103,7 @@ class Watch {
   Inside& in_;
   pid_t program_;
   int children_;
+  LeftMounts mounts_;
   Microseconds narrow_at_;
   Microseconds deadline_;
   int status_ = 0;

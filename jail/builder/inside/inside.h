@@ -27,6 +27,7 @@ struct Inside {
   std::array<int, kMostCgroupFds> tasks{};  // v1
   std::uint32_t task_count = 0;
   std::array<int, PreparedRow::kMostTrees> trees{};  // copies, in the order of row.trees
+  bool leaves_mounts = false;  // left_mounts.h
   StepClock steps;
   bool has_reported = false;  // shared by pid 1 and the program's process until execve
 

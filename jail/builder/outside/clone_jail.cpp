@@ -23,6 +23,9 @@ constexpr unsigned kCopyTree = OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIV
 // is always joined, made ahead or a moment ago, so that it has a name (nsids.h) before anyone in it can end.
 constexpr std::uint64_t kNamespaces = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS;
 
+// With more jails than this that are not released yet, each pid 1 waits for its own mounts (left_mounts.h).
+constexpr std::uint32_t kFewJails = 24;
+
 // Copies of the prepared trees, ours until the clone.
 struct TreeCopies {
   std::array<Fd, PreparedRow::kMostTrees> fds{};
@@ -66,6 +69,7 @@ void give_descriptors(Workshop& shop, const Order& order, const TreeCopies& tree
   in.payload = order.payload();
   in.ids_ready = ids_ready;
   in.supervisor = shop.supervisor;
+  in.leaves_mounts = shop.nsids.is_available() && shop.nsids.jails() < kFewJails;
   if (order.plan.cgroup == CgroupKind::V1) in.task_count = order.plan.cgroup_fds;
   for (std::uint32_t i = 0; i < in.task_count; ++i) in.tasks[i] = order.cgroup(i);
   for (std::uint32_t i = 0; i < in.row.count; ++i) in.trees[i] = trees.fds[i].get();

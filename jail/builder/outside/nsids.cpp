@@ -96,17 +96,22 @@ std::uint32_t Nsids::assign(int network_fd) {
 void Nsids::belongs_to(std::uint32_t nsid, std::uint32_t slot) {
   if (nsid >= kMost) return;
   entries_[nsid] = {Use::Jail, static_cast<std::uint16_t>(slot)};
+  ++jails_;
 }
 
 void Nsids::belongs_to_nobody(std::uint32_t nsid) {
-  if (nsid < kMost && entries_[nsid].use == Use::Jail) entries_[nsid] = {Use::Ahead, 0};
+  if (nsid >= kMost || entries_[nsid].use != Use::Jail) return;
+  entries_[nsid] = {Use::Ahead, 0};
+  --jails_;
 }
 
 std::uint32_t Nsids::release(std::uint32_t nsid) {
   if (nsid >= kMost || entries_[nsid].use == Use::Free) return kNone;
   const Entry was = entries_[nsid];
   entries_[nsid] = {};
-  return was.use == Use::Jail ? was.slot : kNone;
+  if (was.use != Use::Jail) return kNone;
+  --jails_;
+  return was.slot;
 }
 
 // After an overrun: asks the kernel for each outstanding name. ENOENT: gone.

@@ -28,6 +28,9 @@ class Nsids {
   // Its end is not told: there is no jail in that slot.
   void belongs_to_nobody(std::uint32_t nsid);
 
+  // How many jails are not released yet.
+  [[nodiscard]] std::uint32_t jails() const { return jails_; }
+
   // The slot of one released namespace, or kNone when there is no more to read.
   std::uint32_t take_released();
 
@@ -49,6 +52,7 @@ class Nsids {
   Fd requests_, events_;
   std::array<Entry, kMost> entries_{};
   std::uint32_t next_ = 0;
+  std::uint32_t jails_ = 0;        // entries in use by one
   std::uint32_t recheck_ = kMost;  // < kMost: an overrun lost messages, entries from here on are asked for one by one
   std::uint32_t serial_ = 0;
   alignas(8) std::array<char, 8192> buffer_{};
