@@ -58,7 +58,7 @@ struct HostFacts {
   std::uint32_t uid_base = 0;
   std::uint32_t landlock_abi = 0;
   bool proc_available = false;
-  bool makes_ahead = false;  // network namespaces in idle time
+  bool makes_ahead = false;  // parts, in idle time
 
   std::uint32_t row_count = 0;
   std::array<PreparedRow, 16> rows{};

@@ -110,7 +110,7 @@ Expected<void> serve(HostFacts& facts) {
   const PrivateRoot root = TRY(prepare_from_table(facts));
   ::malloc_trim(0);  // what starting took: each clone would copy its page tables
   Nsids nsids = Nsids::open();
-  NetworkParts parts;
+  PartsAhead parts;
   Workshop shop{
       facts, nsids, parts, root.host_proc(), root.network(), root.network_of_keeper(), kBuilderSupervisorPidfd};
   serve_orders(shop, {kKeeperPidfd, kBuilderControl}, facts.makes_ahead ? MakeAhead::Yes : MakeAhead::No);

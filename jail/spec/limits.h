@@ -92,7 +92,7 @@ inline constexpr std::uint32_t kApiUid = kUidBase - 2;
 inline constexpr std::uint32_t kInsideInitUid = 999;  // no uid 0 exists inside at all
 inline constexpr std::uint32_t kInsideRunUid = 1000;
 
-inline constexpr std::uint32_t kPartsAhead = 64;  // network namespaces and cgroups made ahead, at most
+inline constexpr std::uint32_t kPartsAhead = 64;  // network namespaces with roots, and cgroups, made ahead, at most
 // Refilling costs a millisecond of processor time: at once, the next jail pays for it; while a short program runs, that
 // program does (Python ran 8 % longer).
 inline constexpr Milliseconds kIdleBeforeRefill = 25_ms;

@@ -28,10 +28,10 @@ std::string_view name(Phase phase) {
 
 std::string_view name(Step step) {
   static constexpr std::array<std::string_view, kStepCount> kNames = {
-      "None",      "JoinNetwork", "CopyTrees", "Clone",      "MapIds",     "RaiseLoopback", "EnterCgroup",
-      "AwaitIds",  "BecomeInit",  "MakeRoot",  "PlaceTrees", "MountProc",  "MountDevpts",   "SealNamespaces",
-      "PivotRoot", "MakeStreams", "LockInit",  "Fork",       "NewSession", "WriteFiles",    "SetLimits",
-      "BecomeRun", "Landlock",    "Filter",    "Gate",       "Execute"};
+      "None",           "JoinNetwork", "MakeRoot",    "CopyTrees",  "Clone",      "MapIds",     "FitRoot",
+      "RaiseLoopback",  "EnterCgroup", "AwaitIds",    "BecomeInit", "PlaceTrees", "MountProc",  "MountDevpts",
+      "SealNamespaces", "PivotRoot",   "MakeStreams", "LockInit",   "Fork",       "NewSession", "WriteFiles",
+      "SetLimits",      "BecomeRun",   "Landlock",    "Filter",     "Gate",       "Execute"};
   static_assert(kNames.back() == "Execute");
   const auto index = static_cast<std::size_t>(step);
   return index < kNames.size() ? kNames[index] : "unknown";

@@ -36,7 +36,7 @@ struct Metrics {
   Measurement<Bytes> memory_peak;
   Measurement<std::uint32_t> processes_peak;
   Microseconds closed{};                            // from the end of the program until closed
-  std::vector<std::string> made_ahead;              // "network", "cgroup", "relay"
+  std::vector<std::string> made_ahead;              // "network", "root", "cgroup", "relay"
   std::array<std::uint32_t, kStepCount> step_us{};  // time spent in each step of building
 };
 

@@ -10,17 +10,18 @@ namespace mayfly {
 enum class Step : std::uint8_t {
   None,
   // outside: in the builder, before and just after the clone
-  JoinNetwork,    // setns into a network namespace made ahead
+  JoinNetwork,    // setns into a network namespace, made ahead, prepared or now
+  MakeRoot,       // tmpfs and its directories, where there is none made ahead
   CopyTrees,      // open_tree clones of the prepared trees
   Clone,          // clone3
   MapIds,         // uid_map and gid_map
+  FitRoot,        // limits and owners of the root
   RaiseLoopback,  // lo up and the namespace set small, when it was not made ahead; inside is at work already
   // inside: pid 1
   EnterCgroup,  // v1: writing 0 to tasks
   AwaitIds,     // until the maps are there
   BecomeInit,   // set ids of init, host name
-  MakeRoot,     // tmpfs, directories
-  PlaceTrees,   // move_mount of /usr, /etc, /dev
+  PlaceTrees,   // move_mount of the root, and of /usr, /etc, /dev into it
   MountProc,    // procfs and its masks
   MountDevpts,
   SealNamespaces,  // user.max_*_namespaces = 0

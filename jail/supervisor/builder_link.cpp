@@ -57,7 +57,7 @@ void BuilderLink::take_one(bool& more) {
   }
   if (reply.slot >= kSlotsPerInstance || (reply.says == BuilderSays::Cloned) == received->fds.empty())
     return lose("reply that makes no sense", 0);
-  if (reply.says == BuilderSays::Cloned) has_parts_ = reply.network_made_ahead != 0;
+  if (reply.says == BuilderSays::Cloned) has_parts_ = reply.parts_made_ahead != 0;
   events_.builder_says(reply, received->fds.empty() ? Fd() : std::move(received->fds.front()));
 }
 

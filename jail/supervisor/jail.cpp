@@ -157,11 +157,10 @@ void Jail::builder_says(const BuilderReply& reply, Fd pidfd) {
 void Jail::cloned(const BuilderReply& reply, Fd pidfd) {
   pid1_ = reply.pid;
   had_pid1_ = true;
-  if (reply.network_made_ahead != 0)
-    findings_.metrics.made_ahead.insert(findings_.metrics.made_ahead.begin(), "network");
-  constexpr std::array outside{Step::JoinNetwork, Step::CopyTrees, Step::Clone, Step::MapIds, Step::RaiseLoopback};
-  for (std::size_t i = 0; i < outside.size(); ++i)
-    findings_.metrics.step_us[static_cast<std::size_t>(outside[i])] = reply.outside_us[i];
+  std::vector<std::string>& ahead = findings_.metrics.made_ahead;
+  if (reply.parts_made_ahead != 0) ahead.insert(ahead.begin(), {"network", "root"});
+  for (std::size_t i = 0; i < kOutsideSteps.size(); ++i)
+    findings_.metrics.step_us[static_cast<std::size_t>(kOutsideSteps[i])] = reply.outside_us[i];
   Expected<Watched> watched =
       Watched::make(around_.loop, std::move(pidfd), EPOLLIN, [this](std::uint32_t) { pid1_ended(); });
   if (!watched) {  // without its pidfd we can neither kill it nor see it dead: closing its gate makes inside end

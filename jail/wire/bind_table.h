@@ -26,7 +26,7 @@ struct BindTable {
   std::uint32_t magic = kMagic;
   std::uint32_t rootless = 0;    // 1: no uid blocks, one shared uid
   std::uint32_t uid_base = 0;    // of this instance's block; slot n starts at uid_base + 4 * n
-  std::uint32_t made_ahead = 1;  // network namespaces may be made in idle time
+  std::uint32_t made_ahead = 1;  // parts may be made in idle time
   std::uint32_t row_count = 0;
   std::array<BindRow, 16> rows{};
 };

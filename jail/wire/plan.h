@@ -17,6 +17,7 @@
 #include <span>
 
 #include "jail/spec/limits.h"
+#include "jail/spec/step.h"
 
 namespace mayfly {
 
@@ -69,8 +70,8 @@ struct Plan {
 };
 inline constexpr std::size_t kPlanHead = offsetof(Plan, argv);
 
-// Told before a plan, while its cgroups are being made: make the network namespace of a jail that is about to come. At
-// most one is kept, for the very next plan and only if that says `prepared`.
+// Told before a plan, while its cgroups are being made: make the network namespace and the root of a jail that is about
+// to come. At most one is kept, for the very next plan and only if that says `prepared`.
 struct Prepare {
   static constexpr std::uint32_t kMagic = 0x6d61'7902;
   std::uint32_t magic = kMagic;
@@ -120,19 +121,22 @@ enum class BuilderSays : std::uint32_t {
   Released,  // the kernel has freed the jail's network namespace (RTM_DELNSID); only after Cloned
 };
 
+inline constexpr std::array kOutsideSteps = {Step::JoinNetwork, Step::MakeRoot, Step::CopyTrees,    Step::Clone,
+                                             Step::MapIds,      Step::FitRoot,  Step::RaiseLoopback};
+
 struct BuilderReply {
   BuilderSays says = BuilderSays::Failed;
   std::uint32_t slot = 0;
-  std::int32_t pid = 0;    // of pid 1, in the builder's pid namespace (the host's)
-  std::uint32_t step = 0;  // Step, with Failed
-  std::int32_t error = 0;  // errno, with Failed
-  std::uint32_t network_made_ahead = 0;
-  std::uint32_t proc_available = 0;  // with Ready: whether jails get a procfs of their own
-  std::uint32_t landlock_abi = 0;    // with Ready: 0 = the kernel has none
-  std::uint32_t proc_masks = 0;      // with Ready: how many mounts cover parts of a jail's procfs
+  std::int32_t pid = 0;                // of pid 1, in the builder's pid namespace (the host's)
+  std::uint32_t step = 0;              // Step, with Failed
+  std::int32_t error = 0;              // errno, with Failed
+  std::uint32_t parts_made_ahead = 0;  // network namespace and root
+  std::uint32_t proc_available = 0;    // with Ready: whether jails get a procfs of their own
+  std::uint32_t landlock_abi = 0;      // with Ready: 0 = the kernel has none
+  std::uint32_t proc_masks = 0;        // with Ready: how many mounts cover parts of a jail's procfs
   // With Ready: inode numbers of the builder's own, as kNamespaceLinks.
   std::array<std::uint64_t, kNamespaceCount> namespaces{};
-  std::array<std::uint32_t, 5> outside_us{};  // time of JoinNetwork, CopyTrees, Clone, MapIds, RaiseLoopback
+  std::array<std::uint32_t, kOutsideSteps.size()> outside_us{};  // time of each, in their order
 };
 
 }  // namespace mayfly

@@ -80,9 +80,11 @@ TEST_CASE("any step that fails means no jail, a named step, and nothing left", "
 }
 
 TEST_CASE("a builder whose step fails goes on building nothing, and does not die", "[P10][root]") {
-  Bench bench = start_faulty("fail:MakeRoot:28");
+  Bench outside = start_faulty("fail:FitRoot:28");
+  Bench inside = start_faulty("fail:PlaceTrees:28");
   for (int i = 0; i < 3; ++i) {
-    const Built jail = bench.build(full_job());
+    CHECK(outside.build(full_job()).reply.error == ENOSPC);
+    const Built jail = inside.build(full_job());
     REQUIRE(jail.failed);
     CHECK(jail.failed->error == ENOSPC);
   }

@@ -81,7 +81,7 @@ TEST_CASE("without root terminals and networks made ahead work, and the release 
   job.plan.terminal = 1;
   Built jail = bench->build(job);
   REQUIRE(jail.at_gate);
-  CHECK(jail.reply.network_made_ahead == 1);
+  CHECK(jail.reply.parts_made_ahead == 1);
   CHECK(bench->run(jail).out == "/dev/pts/0\r\n24 80\r\n");
   CHECK(bench->wait_released(0));
 }

@@ -112,7 +112,7 @@ TEST_CASE("the only interface is lo, and it is up", "[P03][root]") {
                                     "tail -n +3 /proc/net/dev | cut -d: -f1; cat /proc/net/if_inet6 | wc -l;"
                                     "grep -c 127.0.0.1 /proc/net/fib_trie"}));
   REQUIRE(jail.at_gate);
-  CHECK(jail.reply.network_made_ahead == (made_ahead ? 1u : 0u));
+  CHECK(jail.reply.parts_made_ahead == (made_ahead ? 1u : 0u));
   const std::string out = bench.run(jail).out;
   CHECK_THAT(out, Catch::StartsWith("    lo\n"));
   CHECK_THAT(out, !Catch::Contains("\n0\n"));

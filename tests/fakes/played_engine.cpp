@@ -122,7 +122,7 @@ void PlayedJail::say_cloned() {
   reply.says = BuilderSays::Cloned;
   reply.slot = plan.slot;
   reply.pid = ::getpid();  // who speaks on the gate: this process
-  reply.network_made_ahead = has_parts ? 1 : 0;
+  reply.parts_made_ahead = has_parts ? 1 : 0;
   say(builder, reply, {init.pidfd()});
 }
 
@@ -153,7 +153,7 @@ void PlayedJail::say_placed() {
 void PlayedJail::say_at_gate() {
   GateMessage message;
   message.says = GateSays::AtGate;
-  message.step_us[static_cast<std::size_t>(Step::MakeRoot)] = 7;
+  message.step_us[static_cast<std::size_t>(Step::PlaceTrees)] = 7;
   say(gate.get(), message);
 }
 

@@ -20,7 +20,7 @@ CONTROLS = ("none ephemeral cleared user-namespace none seccomp landlock cgroup-
             "private")
 LIMITS = f"3600000 600000 900000 {256 << 20} 128 1000 {64 << 20} 8192 256 0 {4 << 30}"
 TOTALS = "0 0 " + "0" * 64
-STEPS = 26  # kStepCount of jail/spec/step.h
+STEPS = 27  # kStepCount of jail/spec/step.h
 METRICS = "0 1 1 1 1 - - -" + " 0" * STEPS
 WHY = {"cpu": "", "memoryPeak": "fake", "processesPeak": "fake"}
 SHELLS = {"run": ["/bin/sh"], "python": ["/usr/bin/python3", "-q"]}

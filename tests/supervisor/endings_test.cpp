@@ -51,8 +51,8 @@ TEST_CASE("a program that exits ends its jail: status, kill, drain, result, in t
   CHECK(result.out.bytes == 5);
   CHECK(line.empty());
   CHECK(result.controls == all_controls());
-  CHECK(result.metrics.made_ahead == std::vector<std::string>{"network"});
-  CHECK(result.metrics.step_us[static_cast<std::size_t>(Step::MakeRoot)] == 7);
+  CHECK(result.metrics.made_ahead == std::vector<std::string>{"network", "root"});
+  CHECK(result.metrics.step_us[static_cast<std::size_t>(Step::PlaceTrees)] == 7);
   CHECK(result.metrics.build.count() > 0);
   CHECK(result.metrics.cpu.value == Microseconds{1234});
   CHECK_FALSE(result.metrics.memory_peak.value);
@@ -127,11 +127,11 @@ TEST_CASE("a failed step while building is a failed jail that names step and err
   PlayedJail jail = engine.take_jail();
   jail.say_cloned();
   jail.next_command(RelayCommand::Attach);
-  jail.say_step_failed(Step::MakeRoot, ENOSPC);
+  jail.say_step_failed(Step::PlaceTrees, ENOSPC);
   demolish(jail);
   const Result result = engine.next_as<Ended>(engine.client()).result;
   CHECK(result.ending == Ending::Failed);
-  CHECK(result.failed_step == Step::MakeRoot);
+  CHECK(result.failed_step == Step::PlaceTrees);
   CHECK(result.failed_errno == ENOSPC);
 }
 

@@ -9,7 +9,7 @@
 #include <cstring>
 
 #include "jail/builder/inside/identity.h"
-#include "jail/builder/inside/root_tree.h"
+#include "jail/builder/root_paths.h"
 #include "jail/os/fd.h"
 
 namespace mayfly {

@@ -24,6 +24,7 @@ struct Inside {
   int gate = -1, stream = -1, payload = -1;
   int ids_ready = -1;   // at its end, without a byte: the builder is gone; a byte: the id maps are there
   int supervisor = -1;  // pidfd
+  int root = -1;        // detached, fitted before the byte of ids_ready
   std::array<int, kMostCgroupFds> tasks{};  // v1
   std::uint32_t task_count = 0;
   std::array<int, PreparedRow::kMostTrees> trees{};  // copies, in the order of row.trees

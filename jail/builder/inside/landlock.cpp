@@ -7,7 +7,7 @@
 
 #include <cerrno>
 
-#include "jail/builder/inside/root_tree.h"
+#include "jail/builder/root_paths.h"
 #include "jail/os/fd.h"
 
 namespace mayfly {

@@ -43,10 +43,9 @@ void enter_cgroups(Inside& in) {
 }
 
 int build_root(Inside& in, int& devpts) {
-  in.enter(Step::MakeRoot);
-  const int root = make_root(in);
   in.enter(Step::PlaceTrees);
-  place_trees(in, root);
+  place_root(in);
+  place_trees(in);
   in.enter(Step::MountProc);
   const int proc = mount_proc(in);
   in.enter(Step::MountDevpts);
@@ -54,7 +53,7 @@ int build_root(Inside& in, int& devpts) {
   in.enter(Step::SealNamespaces);
   seal_namespaces(in, proc);
   in.enter(Step::PivotRoot);
-  move_onto_root(in, root);
+  move_onto_root(in);
   return proc;
 }
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <utility>
 
 #include "jail/builder/inside/inside.h"
 #include "jail/builder/outside/id_maps.h"
@@ -63,12 +64,14 @@ class AsOwner {
   int error_ = 0;
 };
 
-void give_descriptors(Workshop& shop, const Order& order, const TreeCopies& trees, int ids_ready, Inside& in) {
+void give_descriptors(Workshop& shop, const Order& order, const TreeCopies& trees, const RootPart& root, int ids_ready,
+                      Inside& in) {
   in.gate = order.gate();
   in.stream = order.stream();
   in.payload = order.payload();
   in.ids_ready = ids_ready;
   in.supervisor = shop.supervisor;
+  in.root = root.tree.get();
   in.leaves_mounts = shop.nsids.is_available() && shop.nsids.jails() < kFewJails;
   if (order.plan.cgroup == CgroupKind::V1) in.task_count = order.plan.cgroup_fds;
   for (std::uint32_t i = 0; i < in.task_count; ++i) in.tasks[i] = order.cgroup(i);
@@ -117,9 +120,13 @@ class Joined {
   int error_ = 0;
 };
 
-int map_ids(Workshop& shop, const Order& order, StepClock& steps, const Cloned& cloned, const Fd& say_ready) {
+// Pid 1 enters its cgroups meanwhile, and waits for the byte before it touches its root.
+int map_ids(Workshop& shop, const Order& order, StepClock& steps, const Cloned& cloned, const RootPart& root,
+            const Fd& say_ready) {
   int error = enter(shop, steps, Step::MapIds);
   if (error == 0) error = write_id_maps(shop.host, shop.host_proc, cloned.pid, order.plan.slot);
+  if (error == 0) error = enter(shop, steps, Step::FitRoot);
+  if (error == 0) error = fit_root(shop.host, order.plan, root);
   if (error == 0 && ::write(say_ready.get(), "", 1) != 1) error = errno;
   return error;
 }
@@ -130,39 +137,45 @@ int raise_network(Workshop& shop, StepClock& steps, const NetworkPart& part) {
   return part.network && !part.is_furnished ? furnish_network(shop.host_proc) : 0;
 }
 
-int clone_and_map(Workshop& shop, const Order& order, StepClock& steps, const TreeCopies& trees, Inside& in,
-                  Cloned& cloned) {
+int clone_and_map(Workshop& shop, const Order& order, StepClock& steps, const TreeCopies& trees, const RootPart& root,
+                  Inside& in, Cloned& cloned) {
   if (const int error = enter(shop, steps, Step::Clone); error != 0) return error;
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return errno;
   const Fd ids_ready(ends[0]), say_ready(ends[1]);
-  give_descriptors(shop, order, trees, ids_ready.get(), in);
+  give_descriptors(shop, order, trees, root, ids_ready.get(), in);
   if (const int error = clone_pid_one(shop, order, in, cloned); error != 0) return error;
-  return map_ids(shop, order, steps, cloned, say_ready);
+  return map_ids(shop, order, steps, cloned, root, say_ready);
 }
 
 // Each is for one jail alone: what was prepared for a plan that never came is not for this one.
-int take_network(Workshop& shop, const Plan& plan, Cloned& cloned, NetworkPart& part) {
-  NetworkPart prepared = std::move(shop.prepared);
-  shop.prepared = NetworkPart();
-  if (plan.prepared != 0 && prepared.network) {
-    part = std::move(prepared);
-    return 0;
-  }
-  cloned.network_made_ahead = !shop.parts.is_empty();
-  if (!cloned.network_made_ahead)
-    return make_network_part(shop.network, shop.host_proc, shop.nsids, Furnish::Later, part);
-  part = shop.parts.take();
-  return 0;
+Parts take_parts(Workshop& shop, const Plan& plan, Cloned& cloned) {
+  Parts prepared = std::exchange(shop.prepared, Parts());
+  if (plan.prepared != 0 && prepared.is_complete()) return prepared;
+  cloned.parts_made_ahead = !shop.parts.is_empty();
+  return cloned.parts_made_ahead ? shop.parts.take() : Parts();
+}
+
+int make_missing(Workshop& shop, StepClock& steps, Parts& parts) {
+  int error = enter(shop, steps, Step::JoinNetwork);
+  if (error == 0 && !parts.network.network && !shop.host.faults.leaves_out(Layer::Network))
+    error = make_network_part(shop.network, shop.host_proc, shop.nsids, Furnish::Later, parts.network);
+  if (error == 0) error = enter(shop, steps, Step::MakeRoot);
+  if (error == 0 && !parts.root.tree) error = make_root_part(shop.host, parts.root);
+  return error;
 }
 
 }  // namespace
 
 void prepare(Workshop& shop) {
-  shop.prepared = NetworkPart();
+  shop.prepared = Parts();
   if (!shop.parts.is_empty()) return;
-  if (make_network_part(shop.network, shop.host_proc, shop.nsids, Furnish::Later, shop.prepared) != 0)
-    shop.prepared = NetworkPart();
+  if (make_parts(shop, Furnish::Later, shop.prepared) != 0) shop.prepared = Parts();
+}
+
+int make_parts(Workshop& shop, Furnish furnish, Parts& made) {
+  if (const int error = make_root_part(shop.host, made.root); error != 0) return error;
+  return make_network_part(shop.network, shop.host_proc, shop.nsids, furnish, made.network);
 }
 
 void destroy(const Cloned& cloned) {
@@ -172,22 +185,22 @@ void destroy(const Cloned& cloned) {
 }
 
 int clone_jail(Workshop& shop, const Order& order, StepClock& steps, Cloned& cloned) {
-  if (const int error = enter(shop, steps, Step::JoinNetwork); error != 0) return error;
+  Parts parts = take_parts(shop, order.plan, cloned);
+  if (const int error = make_missing(shop, steps, parts); error != 0) return error;
+  steps.enter(Step::JoinNetwork);
   const bool weakened = shop.host.faults.leaves_out(Layer::Network);
-  NetworkPart part;
-  if (const int error = weakened ? 0 : take_network(shop, order.plan, cloned, part); error != 0) return error;
-  const Joined joined(weakened ? shop.network_of_keeper : part.network.get(), shop.network);
+  const Joined joined(weakened ? shop.network_of_keeper : parts.network.network.get(), shop.network);
   if (joined.error() != 0) return joined.error();
 
   if (const int error = enter(shop, steps, Step::CopyTrees); error != 0) return error;
   Inside in(shop.host, order.plan);
   TreeCopies trees;
   if (const int error = trees.make(in.row); error != 0) return error;
-  int error = clone_and_map(shop, order, steps, trees, in, cloned);
-  if (error == 0) error = raise_network(shop, steps, part);
+  int error = clone_and_map(shop, order, steps, trees, parts.root, in, cloned);
+  if (error == 0) error = raise_network(shop, steps, parts.network);
   if (error != 0 && cloned.pidfd) destroy(cloned);
-  cloned.nsid = part.nsid;
-  if (error == 0) shop.nsids.belongs_to(part.nsid, order.plan.slot);
+  cloned.nsid = parts.network.nsid;
+  if (error == 0) shop.nsids.belongs_to(parts.network.nsid, order.plan.slot);
   return error;
 }
 

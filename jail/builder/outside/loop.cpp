@@ -42,9 +42,8 @@ BuilderReply reply_to(const Order& order, StepClock& steps, int error, const Clo
   reply.pid = cloned.pid;
   reply.step = error == 0 ? 0 : static_cast<std::uint32_t>(last);
   reply.error = error;
-  reply.network_made_ahead = cloned.network_made_ahead ? 1 : 0;
-  reply.outside_us = {steps.spent_us(Step::JoinNetwork), steps.spent_us(Step::CopyTrees), steps.spent_us(Step::Clone),
-                      steps.spent_us(Step::MapIds), steps.spent_us(Step::RaiseLoopback)};
+  reply.parts_made_ahead = cloned.parts_made_ahead ? 1 : 0;
+  for (std::size_t i = 0; i < kOutsideSteps.size(); ++i) reply.outside_us[i] = steps.spent_us(kOutsideSteps[i]);
   return reply;
 }
 
@@ -88,16 +87,16 @@ class Loop {
     return true;
   }
 
-  // Between two parts we look for orders without waiting: one part is half a millisecond.
+  // Between two parts we look for orders without waiting: a pair is more than half a millisecond.
   void refill() {
     pollfd order{with_.control, POLLIN, 0};
     while (refilling_ && !shop_.parts.is_full() && ::poll(&order, 1, 0) == 0) {
-      NetworkPart part;
-      if (make_network_part(shop_.network, shop_.host_proc, shop_.nsids, Furnish::Now, part) != 0) {
+      Parts parts;
+      if (make_parts(shop_, Furnish::Now, parts) != 0) {
         refilling_ = false;  // the host has none left at the moment: try again after the next order
         return;
       }
-      shop_.parts.add(std::move(part));
+      shop_.parts.add(std::move(parts));
     }
   }
 

@@ -1,0 +1,70 @@
+#include "jail/builder/outside/root_part.h"
+
+#include <sys/stat.h>
+
+#include <array>
+#include <cerrno>
+
+#include "jail/builder/mounting.h"
+#include "jail/builder/root_paths.h"
+#include "jail/spec/limits.h"
+
+namespace mayfly {
+
+namespace {
+
+struct Directory {
+  const char* path;
+  mode_t mode;
+};
+constexpr std::array kDirectories = {
+    Directory{"proc", 0555}, Directory{"tmp", 01777},    Directory{"run", 0755}, Directory{"run/shm", 01777},
+    Directory{"home", 0755}, Directory{kHome + 1, 0700}, Directory{"var", 0755},
+};
+// Until its jail is known: enough for what is made here. A tmpfs that began without limits takes none later.
+constexpr std::uint64_t kBytesAtFirst = 1u << 20, kInodesAtFirst = 64;
+
+int set_limits(const HostFacts& host, int context, std::uint64_t bytes, std::uint64_t inodes) {
+  if (!host.faults.leaves_out(Layer::RootSize) && set_option(context, "size", bytes) != 0) return errno;
+  if (!host.faults.leaves_out(Layer::RootInodes) && set_option(context, "nr_inodes", inodes) != 0) return errno;
+  return 0;
+}
+
+int make_directories(const HostFacts& host, int root) {
+  for (const Directory& directory : kDirectories)
+    if (::mkdirat(root, directory.path, directory.mode) != 0) return errno;
+  if (::symlinkat("/tmp", root, "var/tmp") != 0) return errno;
+  for (std::uint32_t i = 0; i < host.link_count; ++i)
+    if (::symlinkat(host.links[i].target, root, host.links[i].name) != 0) return errno;
+  const Fd canary(::openat(root, kLandlockCanary + 1, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0444));
+  return canary ? 0 : errno;
+}
+
+// Pid 1 makes further mount points in it, the program owns its home. Everything else belongs to nobody inside, as /usr.
+int give_away(const HostFacts& host, std::uint32_t slot, int root) {
+  if (host.privilege != Privilege::Root) return 0;  // ours, and so the one id's inside
+  const std::uint32_t first = host.uid_base + kUidsPerSlot * slot;
+  const uid_t init = first + 1, run = first + 2;
+  if (::fchownat(root, "", init, init, AT_EMPTY_PATH) != 0) return errno;
+  return ::fchownat(root, kHome + 1, run, run, AT_SYMLINK_NOFOLLOW) != 0 ? errno : 0;
+}
+
+}  // namespace
+
+int make_root_part(const HostFacts& host, RootPart& made) {
+  made.context = Fd(::fsopen("tmpfs", FSOPEN_CLOEXEC));
+  if (!made.context) return errno;
+  if (const int error = set_limits(host, made.context.get(), kBytesAtFirst, kInodesAtFirst); error != 0) return error;
+  if (set_option(made.context.get(), "mode", "0755") != 0) return errno;
+  made.tree = finish_mount(made.context.get(), MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
+  return made.tree ? make_directories(host, made.tree.get()) : errno;
+}
+
+int fit_root(const HostFacts& host, const Plan& plan, const RootPart& root) {
+  const int context = root.context.get();
+  if (const int error = set_limits(host, context, plan.disk_bytes, plan.inodes); error != 0) return error;
+  if (::fsconfig(context, FSCONFIG_CMD_RECONFIGURE, nullptr, nullptr, 0) != 0) return errno;
+  return give_away(host, plan.slot, root.tree.get());
+}
+
+}  // namespace mayfly
