@@ -147,6 +147,30 @@ TEST_CASE("the file tree is read-only but for the jail's own tmpfs", "[P05][root
   CHECK(out == "done\n");
 }
 
+TEST_CASE("a root is of its plan's size and of its jail's ids, made ahead or not", "[P05][P06][root]") {
+  BenchOptions options;
+  options.made_ahead = GENERATE(false, true);
+  Bench bench = start_bench(options);
+  if (options.made_ahead) ::usleep(200'000);
+  std::uint32_t slot = 3;
+  for (const std::uint64_t megabytes : {3, 40}) {
+    Job job = job_for({"/bin/sh", "-c",
+                       "stat -f -c '%b of %S, %c' /; stat -c '%n %a %u %g' /home/run /tmp /dev/shm/. / /run /proc/..;"
+                       "ls -A /tmp /home /run /run/shm /var | tr '\\n' ' '"});
+    job.plan.disk_bytes = megabytes << 20;
+    job.plan.inodes = static_cast<std::uint32_t>(100 * megabytes);
+    job.plan.slot = slot++;
+    Built jail = bench.build(job);
+    REQUIRE(jail.at_gate);
+    CHECK(jail.reply.parts_made_ahead == (options.made_ahead ? 1u : 0u));
+    const std::string out = bench.run(jail).out;
+    CHECK_THAT(out, Catch::StartsWith(std::to_string(megabytes << 8) + " of 4096, " + std::to_string(100 * megabytes) +
+                                      "\n/home/run 700 1000 1000\n/tmp 1777 65534 65534\n/dev/shm/. 1777 65534 65534\n"
+                                      "/ 755 999 999\n/run 755 65534 65534\n/proc/.. 755 999 999\n"));
+    CHECK_THAT(out, Catch::EndsWith("/home: run  /run: shm  /run/shm:  /tmp:  /var: tmp "));
+  }
+}
+
 TEST_CASE("the mount table names no path of the host but the bound trees", "[P12][root]") {
   Bench bench = start_bench();
   const std::string table = shell(bench, "cat /proc/self/mountinfo");
