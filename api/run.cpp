@@ -1,5 +1,7 @@
 #include "api/run.h"
 
+#include <array>
+
 namespace mayfly::api {
 
 namespace asio = boost::asio;
@@ -26,26 +28,39 @@ void Run::take_ends(OwnEnds ends) {
   out_.assign(ends.out.release());
   err_.assign(ends.err.release());
   open_streams_ = 2;
-  read_some(out_, captured_.out, out_buffer_);
-  read_some(err_, captured_.err, err_buffer_);
+  for (asio::posix::stream_descriptor* end : {&out_, &err_}) end->non_blocking(true);  // our ends are that already
+  read_when_ready(out_, captured_.out);
+  read_when_ready(err_, captured_.err);
   if (ends.in) {
     in_.assign(ends.in.release());
     feed();
   }
 }
 
-void Run::read_some(asio::posix::stream_descriptor& from, std::string& into, std::array<char, 65536>& buffer) {
-  from.async_read_some(asio::buffer(buffer), [self = shared_from_this(), &from, &into, &buffer](
-                                                 const boost::system::error_code& error, std::size_t count) {
-    if (!error) {
-      into.append(buffer.data(), count);
-      return self->read_some(from, into, buffer);
-    }
-    boost::system::error_code ignored;
-    from.close(ignored);
-    --self->open_streams_;
-    self->wake_if_complete();
-  });
+// One buffer for all runs, used between two waits and never across one: 64 KiB of each run would be most of its memory,
+// and clearing them a quarter of what a request costs.
+bool Run::read_some(asio::posix::stream_descriptor& from, std::string& into) {
+  constexpr int kAtOnce = 4;  // one run that writes much does not keep the others waiting
+  static std::array<char, 65536> buffer;
+  for (int i = 0; i < kAtOnce; ++i) {
+    boost::system::error_code error;
+    const std::size_t count = from.read_some(asio::buffer(buffer), error);
+    if (error == asio::error::would_block || error == asio::error::interrupted) return true;
+    if (error) return false;
+    into.append(buffer.data(), count);
+  }
+  return true;
+}
+
+void Run::read_when_ready(asio::posix::stream_descriptor& from, std::string& into) {
+  from.async_wait(asio::posix::descriptor_base::wait_read,
+                  [self = shared_from_this(), &from, &into](const boost::system::error_code& stopped) {
+                    if (!stopped && read_some(from, into)) return self->read_when_ready(from, into);
+                    boost::system::error_code ignored;
+                    from.close(ignored);
+                    --self->open_streams_;
+                    self->wake_if_complete();
+                  });
 }
 
 void Run::feed() {

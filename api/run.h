@@ -3,7 +3,6 @@
 // Owner: whoever awaits it; lives on by itself until complete (shared_ptr).
 #pragma once
 
-#include <array>
 #include <boost/asio.hpp>
 #include <memory>
 #include <optional>
@@ -34,14 +33,15 @@ class Run : public std::enable_shared_from_this<Run> {
   explicit Run(const std::shared_ptr<EngineLink>& link);
   void take_ends(OwnEnds ends);
   void hear(const FromSupervisor* message);
-  void read_some(boost::asio::posix::stream_descriptor& from, std::string& into, std::array<char, 65536>& buffer);
+  void read_when_ready(boost::asio::posix::stream_descriptor& from, std::string& into);
+  // False: at its end.
+  static bool read_some(boost::asio::posix::stream_descriptor& from, std::string& into);
   void feed();
   void wake_if_complete();
 
   std::shared_ptr<EngineLink> link_;
   RunNumber number_ = 0;
   boost::asio::posix::stream_descriptor out_, err_, in_;
-  std::array<char, 65536> out_buffer_{}, err_buffer_{};
   std::string stdin_bytes_;
   std::size_t fed_ = 0;
   Captured captured_;
