@@ -54,7 +54,7 @@ EventLoop::TimerId EventLoop::after(Milliseconds delay, std::function<void()> wh
 
 void EventLoop::cancel(TimerId timer) { timers_.erase(timer); }
 
-void EventLoop::when_idle(Milliseconds quiet, std::function<void()> what) {
+void EventLoop::when_idle(Milliseconds quiet, std::function<bool()> what) {
   quiet_ = quiet;
   idle_ = std::move(what);
   idle_done_ = false;
@@ -85,8 +85,7 @@ Expected<void> EventLoop::turn() {
   const int count = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), timeout);
   if (count < 0 && errno != EINTR) return failure("wait for events", errno);
   if (count == 0 && idle_ && !idle_done_ && timeout == quiet_.count()) {
-    idle_done_ = true;
-    idle_();
+    idle_done_ = !idle_();
   }
   for (int i = 0; i < count; ++i) {
     const epoll_event& event = events[static_cast<std::size_t>(i)];

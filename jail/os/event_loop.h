@@ -31,8 +31,9 @@ class EventLoop {
   TimerId after(Milliseconds delay, std::function<void()> what);
   void cancel(TimerId timer);  // idempotent; a fired timer may be cancelled
 
-  // Called when nothing has happened for `quiet` since the last event; again only after the next event.
-  void when_idle(Milliseconds quiet, std::function<void()> what);
+  // Called when nothing has happened for `quiet` since the last event. True: again after as long a time without events;
+  // false: only after the next event.
+  void when_idle(Milliseconds quiet, std::function<bool()> what);
 
   Expected<void> run();  // until stop(); returns a Failure only when epoll itself breaks
   void stop() { stopped_ = true; }
@@ -52,7 +53,7 @@ class EventLoop {
   std::map<TimerId, std::function<void()>> timers_;
   std::uint64_t serial_ = 0;
   Milliseconds quiet_{0};
-  std::function<void()> idle_;
+  std::function<bool()> idle_;
   bool idle_done_ = true;
   bool stopped_ = false;
 };

@@ -218,7 +218,7 @@ void Jail::announce() {
   if (spec_.origin == OriginKind::Ssh)
     finish_relay(wants_reason_line(result, spec_.origin) ? reason_line(result) : std::string());
   else  // nobody waits for its end: its streams are over as soon as they are delivered
-    news_timer_.set(kNewsDelay, [this] { finish_relay({}); });
+    news_timer_.set(kFinishDelay, [this] { finish_relay({}); });
   await_release();
 }
 

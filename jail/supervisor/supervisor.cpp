@@ -45,7 +45,6 @@ Supervisor::Supervisor(EventLoop& loop, SupervisorConfig config, HostSide host)
               config_.policy.made_ahead,
               host_.open_process},
       stop_timer_(loop),
-      refill_timer_(loop),
       sweep_(loop),
       reception_(around_, config_.policy, host_.size,
                  [this](Lessee lessee, const FromSupervisor& message) { tell(lessee, message); }),
@@ -138,12 +137,7 @@ void Supervisor::prepare_groups() {
   for (const LimitRange* range :
        {&config_.policy.api, &config_.policy.exec, &config_.policy.shell, &config_.policy.run})
     host_.groups->expect(group_limits(range->defaults));
-  loop_.when_idle(kIdleBeforeRefill, [this] { refill_groups(); });
-}
-
-void Supervisor::refill_groups() {
-  // The loop is idle once per event; the timer is the event that lets it be idle again.
-  if (host_.groups->refill(kGroupsPerIdle)) refill_timer_.set(kIdleBeforeRefill, [this] { refill_groups(); });
+  loop_.when_idle(kIdleBeforeRefill, [this] { return host_.groups->refill(kGroupsPerIdle); });
 }
 
 void Supervisor::tell(Lessee lessee, const FromSupervisor& message) {

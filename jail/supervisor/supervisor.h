@@ -59,7 +59,6 @@ class Supervisor final : private JailEvents,
   void rest_when_full(int listener, const Failure& why);
   void add_front_end(Fd socket, Role role, pid_t pid);
   void prepare_groups();
-  void refill_groups();
   void tell(Lessee lessee, const FromSupervisor& message);
   void answer_host_questions();
   void begin_stop(Hurry hurry);
@@ -105,7 +104,7 @@ class Supervisor final : private JailEvents,
   WitnessLink witness_;
   KeeperLink keeper_;
   Surroundings around_;
-  Timer stop_timer_, refill_timer_, sweep_;
+  Timer stop_timer_, sweep_;
   std::unordered_map<std::uint64_t, std::unique_ptr<FrontEnd>> front_ends_;
   std::unordered_map<std::uint64_t, std::unique_ptr<Operator>> operators_;
   std::vector<std::unique_ptr<FrontEnd>> lost_front_ends_;  // destroyed when no call of theirs is on the stack

@@ -76,11 +76,19 @@ void wait_for_open(Inside& in) {
   if (count != sizeof command || command.order != GateOrder::Open) in.fail(EPROTO);
 }
 
+// sched(7): a process of the batch policy takes no processor from another when it wakes. Pid 1 wakes when the program
+// has begun, on the same processor, and has nothing to do that could not wait.
+void give_way(bool always) {
+  const sched_param none{};
+  ::sched_setscheduler(0, always ? SCHED_BATCH : SCHED_OTHER, &none);
+}
+
 int live_as_program(void* argument) {
   auto& order = *static_cast<ProgramOrder*>(argument);
   Inside& in = order.in;
   tell_placed(order);
   in.enter(Step::NewSession);
+  give_way(false);
   use_all_processors(in);
   begin_session(order);
   in.enter(Step::WriteFiles);
@@ -109,6 +117,7 @@ pid_t start_program(ProgramOrder& order) {
   alignas(16) static char stack[64 << 10];
   Inside& in = order.in;
   stay_on_this_processor();
+  give_way(true);
   const pid_t child = ::clone(live_as_program, stack + sizeof stack, CLONE_VM | CLONE_VFORK | SIGCHLD, &order);
   // The child's last step is the shared clock's; ours is what failed when there is no child.
   if (child < 0) report_and_exit(in, Step::Fork, errno);
