@@ -160,7 +160,7 @@ Expected<Bench> Bench::start(const BenchOptions& options) {
 
 Bench::~Bench() {
   if (!control_) return;  // moved from
-  control_.reset();  // the builder ends with its supervisor
+  control_.reset();       // the builder ends with its supervisor
   if (builder_) {
     if (!is_readable(builder_->pidfd().get(), 2000)) (void)builder_->signal(SIGKILL);
     (void)builder_->wait();

@@ -151,7 +151,8 @@ TEST_CASE("a network namespace that was prepared is for the next plan alone, and
   const std::string first = prepared_after("");
   const std::string prepared = prepared_after(first);
   REQUIRE_FALSE(prepared.empty());
-  CHECK(entries_of(descriptors) == before + 3);  // network, root and its context; the first ones were thrown away
+  CHECK(entries_of(descriptors) ==
+        before + 4);  // network, root, its context, its ruleset; the first ones were thrown away
   const bool asks_for_it = GENERATE(true, false);
   Job job = job_for(
       {"python3", "-I", "-c",

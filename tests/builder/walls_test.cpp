@@ -1,5 +1,6 @@
 // What a jail is made of, looked at from both sides of the wall.
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -169,6 +170,18 @@ TEST_CASE("a root is of its plan's size and of its jail's ids, made ahead or not
                                       "/ 755 999 999\n/run 755 65534 65534\n/proc/.. 755 999 999\n"));
     CHECK_THAT(out, Catch::EndsWith("/home: run  /run: shm  /run/shm:  /tmp:  /var: tmp "));
   }
+}
+
+TEST_CASE("pid 1 gives way to the program, which is scheduled as any other", "[root]") {
+  Bench bench = start_bench();
+  Built jail = bench.build(job_for({"sleep", "20"}));
+  REQUIRE(jail.at_gate);
+  bench.open_gate(jail);
+  ::usleep(100'000);
+  CHECK(::sched_getscheduler(jail.reply.pid) == SCHED_BATCH);
+  CHECK(::sched_getscheduler(jail.program) == SCHED_OTHER);
+  CHECK(status_line(jail.reply.pid, "Cpus_allowed_list") == status_line(::getpid(), "Cpus_allowed_list"));
+  bench.destroy(jail);
 }
 
 TEST_CASE("the mount table names no path of the host but the bound trees", "[P12][root]") {

@@ -26,7 +26,7 @@ class Needed {
   }
 
  private:
-  std::array<int, 6 + Inside::kMostCgroupFds + PreparedRow::kMostTrees> numbers_{};
+  std::array<int, 7 + Inside::kMostCgroupFds + PreparedRow::kMostTrees> numbers_{};
   std::uint32_t count_ = 0;
 };
 
@@ -34,7 +34,8 @@ class Needed {
 
 void keep_only_ours(Inside& in) {
   Needed needed;
-  for (const int fd : {in.gate, in.stream, in.payload, in.ids_ready, in.supervisor, in.root}) needed.add(fd);
+  for (const int fd : {in.gate, in.stream, in.payload, in.ids_ready, in.supervisor, in.root, in.ruleset})
+    needed.add(fd);
   for (std::uint32_t i = 0; i < in.task_count; ++i) needed.add(in.tasks[i]);
   for (std::uint32_t i = 0; i < in.row.count; ++i) needed.add(in.trees[i]);
   needed.close_all_others();

@@ -25,10 +25,11 @@ struct Inside {
   int ids_ready = -1;   // at its end, without a byte: the builder is gone; a byte: the id maps are there
   int supervisor = -1;  // pidfd
   int root = -1;        // detached, fitted before the byte of ids_ready
+  int ruleset = -1;     // of Landlock, complete but for /proc; none where the kernel has no Landlock
   std::array<int, kMostCgroupFds> tasks{};  // v1
   std::uint32_t task_count = 0;
   std::array<int, PreparedRow::kMostTrees> trees{};  // copies, in the order of row.trees
-  bool leaves_mounts = false;  // left_mounts.h
+  bool leaves_mounts = false;                        // left_mounts.h
   StepClock steps;
   bool has_reported = false;  // shared by pid 1 and the program's process until execve
 

@@ -79,7 +79,8 @@ void live_as_pid_one(Inside& in) {
   in.enter(Step::Fork);
   const pid_t program = start_program(order);
   close_inner(order.streams);
-  if (in.payload >= 0) ::close(in.payload);
+  for (const int number : {in.payload, in.ruleset})
+    if (number >= 0) ::close(number);
   watch_program(in, program);
 }
 

@@ -77,10 +77,12 @@ void wait_for_open(Inside& in) {
 }
 
 // sched(7): a process of the batch policy takes no processor from another when it wakes. Pid 1 wakes when the program
-// has begun, on the same processor, and has nothing to do that could not wait.
-void give_way(bool always) {
+// has begun, on the same processor, and has nothing to do that could not wait. Told by us, who have the same ids still:
+// it sleeps until then, and we do not inherit it.
+void let_pid_one_give_way() {
+  constexpr pid_t kPidOne = 1;
   const sched_param none{};
-  ::sched_setscheduler(0, always ? SCHED_BATCH : SCHED_OTHER, &none);
+  ::sched_setscheduler(kPidOne, SCHED_BATCH, &none);
 }
 
 int live_as_program(void* argument) {
@@ -88,7 +90,7 @@ int live_as_program(void* argument) {
   Inside& in = order.in;
   tell_placed(order);
   in.enter(Step::NewSession);
-  give_way(false);
+  let_pid_one_give_way();
   use_all_processors(in);
   begin_session(order);
   in.enter(Step::WriteFiles);
@@ -117,7 +119,6 @@ pid_t start_program(ProgramOrder& order) {
   alignas(16) static char stack[64 << 10];
   Inside& in = order.in;
   stay_on_this_processor();
-  give_way(true);
   const pid_t child = ::clone(live_as_program, stack + sizeof stack, CLONE_VM | CLONE_VFORK | SIGCHLD, &order);
   // The child's last step is the shared clock's; ours is what failed when there is no child.
   if (child < 0) report_and_exit(in, Step::Fork, errno);

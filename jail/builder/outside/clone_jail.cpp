@@ -72,6 +72,7 @@ void give_descriptors(Workshop& shop, const Order& order, const TreeCopies& tree
   in.ids_ready = ids_ready;
   in.supervisor = shop.supervisor;
   in.root = root.tree.get();
+  in.ruleset = root.ruleset.get();
   in.leaves_mounts = shop.nsids.is_available() && shop.nsids.jails() < kFewJails;
   if (order.plan.cgroup == CgroupKind::V1) in.task_count = order.plan.cgroup_fds;
   for (std::uint32_t i = 0; i < in.task_count; ++i) in.tasks[i] = order.cgroup(i);

@@ -1,10 +1,15 @@
 #include "jail/builder/outside/root_part.h"
 
+#include <linux/landlock.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <string_view>
 
+#include "jail/builder/landlock_rights.h"
 #include "jail/builder/mounting.h"
 #include "jail/builder/root_paths.h"
 #include "jail/spec/limits.h"
@@ -49,6 +54,46 @@ int give_away(const HostFacts& host, std::uint32_t slot, int root) {
   return ::fchownat(root, kHome + 1, run, run, AT_SYMLINK_NOFOLLOW) != 0 ? errno : 0;
 }
 
+struct Rule {
+  const char* path;
+  std::uint64_t rights;
+};
+// The root itself: listing alone, so that `ls /` works; the canary there stays unreadable.
+constexpr std::array kRules = {
+    Rule{"tmp", landlock::kOwn},
+    Rule{"run/shm", landlock::kOwn},
+    Rule{kHome + 1, landlock::kOwn},
+};
+
+int make_ruleset(const HostFacts& host, RootPart& part) {
+  if (host.landlock_abi == 0) return 0;
+  const std::uint64_t handled = landlock::handled_rights(host.landlock_abi);  // landlock_ruleset_attr of ABI 1
+  part.ruleset = Fd(static_cast<int>(::syscall(SYS_landlock_create_ruleset, &handled, sizeof handled, 0)));
+  if (!part.ruleset) return errno;
+  const auto allow = [&](int parent, std::uint64_t rights) {
+    return landlock::allow(part.ruleset.get(), host.landlock_abi, parent, rights);
+  };
+  if (allow(part.tree.get(), landlock::kList) != 0) return errno;
+  for (const Rule& rule : kRules) {
+    const Fd parent(::openat(part.tree.get(), rule.path, O_PATH | O_CLOEXEC));
+    if (!parent || allow(parent.get(), rule.rights) != 0) return errno;
+  }
+  return 0;
+}
+
+std::uint64_t rights_to(const TopTree& tree) {
+  if (tree.is_ours && tree.name[0] == 'd') return landlock::kDevices;             // /dev
+  return tree.is_directory ? landlock::kRun : landlock::kRun & ~landlock::kList;  // a file takes none of directories
+}
+
+// /usr, /etc and further binds: read and execute.
+int allow_trees(const HostFacts& host, const PreparedRow& row, int ruleset) {
+  if (ruleset < 0) return 0;
+  for (std::uint32_t i = 0; i < row.count; ++i)
+    if (landlock::allow(ruleset, host.landlock_abi, row.trees[i].source, rights_to(row.trees[i])) != 0) return errno;
+  return 0;
+}
+
 }  // namespace
 
 int make_root_part(const HostFacts& host, RootPart& made) {
@@ -57,14 +102,17 @@ int make_root_part(const HostFacts& host, RootPart& made) {
   if (const int error = set_limits(host, made.context.get(), kBytesAtFirst, kInodesAtFirst); error != 0) return error;
   if (set_option(made.context.get(), "mode", "0755") != 0) return errno;
   made.tree = finish_mount(made.context.get(), MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
-  return made.tree ? make_directories(host, made.tree.get()) : errno;
+  if (!made.tree) return errno;
+  if (const int error = make_directories(host, made.tree.get()); error != 0) return error;
+  return make_ruleset(host, made);
 }
 
 int fit_root(const HostFacts& host, const Plan& plan, const RootPart& root) {
   const int context = root.context.get();
   if (const int error = set_limits(host, context, plan.disk_bytes, plan.inodes); error != 0) return error;
   if (::fsconfig(context, FSCONFIG_CMD_RECONFIGURE, nullptr, nullptr, 0) != 0) return errno;
-  return give_away(host, plan.slot, root.tree.get());
+  if (const int error = give_away(host, plan.slot, root.tree.get()); error != 0) return error;
+  return allow_trees(host, host.rows[plan.bind_row], root.ruleset.get());
 }
 
 }  // namespace mayfly
