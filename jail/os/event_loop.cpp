@@ -84,7 +84,8 @@ Expected<void> EventLoop::turn() {
   const int timeout = wait_ms();
   const int count = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), timeout);
   if (count < 0 && errno != EINTR) return failure("wait for events", errno);
-  if (count == 0 && idle_ && !idle_done_ && timeout == quiet_.count()) {
+  const bool is_due = !timers_.empty() && timers_.begin()->first.first <= monotonic_now();
+  if (count == 0 && !is_due && idle_ && !idle_done_ && timeout == quiet_.count()) {
     idle_done_ = !idle_();
   }
   for (int i = 0; i < count; ++i) {

@@ -31,8 +31,8 @@ class EventLoop {
   TimerId after(Milliseconds delay, std::function<void()> what);
   void cancel(TimerId timer);  // idempotent; a fired timer may be cancelled
 
-  // Called when nothing has happened for `quiet` since the last event. True: again after as long a time without events;
-  // false: only after the next event.
+  // Called when nothing has happened for `quiet` since the last event or timer. True: again after as long a time
+  // without either; false: only after the next event. A timer that is due comes first.
   void when_idle(Milliseconds quiet, std::function<bool()> what);
 
   Expected<void> run();  // until stop(); returns a Failure only when epoll itself breaks

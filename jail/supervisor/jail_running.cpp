@@ -21,7 +21,7 @@ void Jail::open_gate() {
   if (phase_ != Phase::Running) return;  // its front end was gone: the jail has been ended meanwhile
   start_clocks();
   // Not now: what wakes up, and what we do ourselves from here on, would take the program's processor from it.
-  news_timer_.set(kNewsDelay, [this] {
+  news_timer_.set(spec_.origin == OriginKind::Api ? kApiNewsDelay : kNewsDelay, [this] {
     group_.attached();
     relay_.opened();
     tell_running();

@@ -5,7 +5,8 @@
 
 namespace mayfly {
 
-inline constexpr Milliseconds kNewsDelay = 25_ms;        // of Running and Opened, after the gate
+inline constexpr Milliseconds kNewsDelay = 1_ms;         // of Running and Opened, after the gate
+inline constexpr Milliseconds kApiNewsDelay = 24_ms;     // of an API run, where nobody waits for them
 inline constexpr Milliseconds kFinishDelay = 1_ms;       // of the relay's end, after the result
 inline constexpr Milliseconds kCpuCheckRetry = 1000_ms;  // after a read that failed
 inline constexpr Milliseconds kCpuCheckLeast = 20_ms;    // a check costs a read; finer would not be noticed

@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 
+#include "jail/builder/inside/left_mounts.h"
 #include "tests/builder/bench.h"
 
 using namespace mayfly;
@@ -13,8 +14,7 @@ using namespace mayfly::bench;
 
 namespace {
 
-constexpr std::uint32_t kFewJails = 24;  // clone_jail.cpp
-constexpr std::size_t kOfTheRing = 2;    // sockets that pid 1 keeps of it (left_mounts.h)
+constexpr std::size_t kOfTheRing = 2;  // sockets that pid 1 keeps of it (left_mounts.h)
 
 Bench start_bench() {
   auto started = Bench::start({});
@@ -31,8 +31,11 @@ Job job_in(std::uint32_t slot, const std::vector<std::string>& argv) {
 std::size_t sockets_of(pid_t pid) {
   std::size_t count = 0;
   std::error_code gone;  // descriptors come and go while we look
-  for (const auto& entry : std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/fd", gone))
-    if (std::filesystem::read_symlink(entry.path(), gone).string().starts_with("socket:")) ++count;
+  std::filesystem::directory_iterator entry("/proc/" + std::to_string(pid) + "/fd", gone);
+  for (; !gone && entry != std::filesystem::directory_iterator(); entry.increment(gone)) {
+    std::error_code closed;
+    if (std::filesystem::read_symlink(entry->path(), closed).string().starts_with("socket:")) ++count;
+  }
   return count;
 }
 
@@ -60,20 +63,21 @@ std::uint64_t shared_memory() {  // KiB, the pages of every tmpfs among them
 
 }  // namespace
 
-TEST_CASE("what short runs wrote is the host's again when they are released", "[P07][root]") {
-  constexpr std::uint32_t kRuns = 8;
+// Released is the end of the network namespace; the kernel orders nothing after it, so a moment is allowed.
+TEST_CASE("what a short run wrote is the host's again when it is released, or a moment later", "[P07][root]") {
   constexpr std::uint64_t kWritten = 24u << 10;  // KiB
   Bench bench = start_bench();
-  const std::uint64_t before = shared_memory();
-  for (std::uint32_t slot = 0; slot < kRuns; ++slot) {
+  for (std::uint32_t slot = 0; slot < 8; ++slot) {
+    const std::uint64_t before = shared_memory();
     Job job = job_in(slot, {"sh", "-c", "head -c 24M /dev/zero > /tmp/much && stat -c %s /tmp/much"});
     job.plan.disk_bytes = 64u << 20;
     Built jail = bench.build(job);
     REQUIRE(jail.at_gate);
     CHECK(bench.run(jail).out == std::to_string(kWritten << 10) + "\n");
+    CHECK(bench.wait_released(slot));
+    for (int i = 0; i < 100 && shared_memory() >= before + kWritten / 2; ++i) ::usleep(1000);
+    CHECK(shared_memory() < before + kWritten / 2);
   }
-  for (std::uint32_t slot = 0; slot < kRuns; ++slot) CHECK(bench.wait_released(slot));
-  CHECK(shared_memory() < before + kWritten);
 }
 
 TEST_CASE("pid 1 of a program that runs on holds its mounts itself again", "[P07][root]") {

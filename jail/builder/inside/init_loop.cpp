@@ -1,6 +1,7 @@
 #include "jail/builder/inside/init_loop.h"
 
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
@@ -38,12 +39,11 @@ class Watch {
   int wait() {
     while (!ended_) {
       pollfd waited[3] = {{in_.supervisor, POLLIN, 0}, {in_.gate, POLLIN, 0}, {children_, POLLIN, 0}};
-      const int ready =
-          ::poll(waited, 3, is_narrow_ ? milliseconds_left() : static_cast<int>(kBeforeNarrowing.count()));
+      const int ready = ::poll(waited, 3, milliseconds_until(is_narrow_ ? deadline_ : narrow_at_));
       if (ready < 0 && errno != EINTR) ::_exit(1);
       if (!is_narrow_ && monotonic_now() >= narrow_at_) narrow();
       // Over the wall limit, and nobody has ended us. Asked in every turn: the program may keep us busy with signals.
-      if (milliseconds_left() == 0) ::_exit(1);
+      if (milliseconds_until(deadline_) == 0) ::_exit(1);
       if (ready <= 0) continue;
       if (waited[0].revents != 0) ::_exit(1);  // no jail outlives its supervisor
       if (waited[2].revents != 0) reap();
@@ -53,14 +53,16 @@ class Watch {
   }
 
  private:
-  [[nodiscard]] int milliseconds_left() const {
-    const auto left = std::chrono::duration_cast<Milliseconds>(deadline_ - monotonic_now()).count();
+  [[nodiscard]] static int milliseconds_until(Microseconds when) {
+    const auto left = std::chrono::ceil<Milliseconds>(when - monotonic_now()).count();
     return static_cast<int>(std::clamp<std::int64_t>(left, 0, 3'600'000));
   }
 
   void narrow() {
     is_narrow_ = true;
     mounts_.take_back();
+    const sched_param none{};
+    ::sched_setscheduler(0, SCHED_OTHER, &none);  // the program's process has made us give way until now
     if (!in_.leaves_out(Layer::Filter) && load_filter(in_.host.filters.init) != 0) ::_exit(1);
   }
 

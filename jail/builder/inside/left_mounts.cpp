@@ -15,7 +15,7 @@ LeftMounts::LeftMounts(const Inside& in) {
   if (!mounts || ::socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, ends) != 0) return;
   speaking_ = Fd(ends[0]);
   listening_ = Fd(ends[1]);
-  const std::array ring = {mounts.get(), listening_.get()};  // given up in this order (left_mounts.h)
+  const std::array ring = {mounts.get(), listening_.get()};
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof ring)] = {};
   char byte = 0;
   iovec body{&byte, 1};

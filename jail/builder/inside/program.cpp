@@ -77,8 +77,8 @@ void wait_for_open(Inside& in) {
 }
 
 // sched(7): a process of the batch policy takes no processor from another when it wakes. Pid 1 wakes when the program
-// has begun, on the same processor, and has nothing to do that could not wait. Told by us, who have the same ids still:
-// it sleeps until then, and we do not inherit it.
+// has begun, on the same processor, and has nothing to do then that could not wait. Told by us, who have the same ids
+// still: it sleeps until then, and we do not inherit it.
 void let_pid_one_give_way() {
   constexpr pid_t kPidOne = 1;
   const sched_param none{};

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "jail/builder/inside/inside.h"
+#include "jail/builder/inside/left_mounts.h"
 #include "jail/builder/outside/id_maps.h"
 
 namespace mayfly {
@@ -23,9 +24,6 @@ constexpr unsigned kCopyTree = OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIV
 // No CLONE_NEWCGROUP: pid 1 makes its cgroup namespace once it is in its cgroup. No CLONE_NEWNET: the network namespace
 // is always joined, made ahead or a moment ago, so that it has a name (nsids.h) before anyone in it can end.
 constexpr std::uint64_t kNamespaces = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS;
-
-// With more jails than this that are not released yet, each pid 1 waits for its own mounts (left_mounts.h).
-constexpr std::uint32_t kFewJails = 24;
 
 // Copies of the prepared trees, ours until the clone.
 struct TreeCopies {
@@ -146,7 +144,10 @@ int clone_and_map(Workshop& shop, const Order& order, StepClock& steps, const Tr
   const Fd ids_ready(ends[0]), say_ready(ends[1]);
   give_descriptors(shop, order, trees, root, ids_ready.get(), in);
   if (const int error = clone_pid_one(shop, order, in, cloned); error != 0) return error;
-  return map_ids(shop, order, steps, cloned, root, say_ready);
+  const int error = map_ids(shop, order, steps, cloned, root, say_ready);
+  // Before the pipe is closed: pid 1 would take its end for a failure of its own.
+  if (error != 0) destroy(cloned);
+  return error;
 }
 
 // Each is for one jail alone: what was prepared for a plan that never came is not for this one.
