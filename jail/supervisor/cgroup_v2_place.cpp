@@ -130,7 +130,7 @@ V2Enabled enable_controllers(const V2Place& place, int base, CgroupDirectories& 
       const Emptied emptied = move_ours(place, base, directories);
       if (emptied == Emptied::OthersInside || emptied == Emptied::Unsure) why = others_inside(place);
       if (emptied == Emptied::OthersInside || emptied == Emptied::Refused) return;
-      if (emptied == Emptied::Unsure) ::poll(nullptr, 0, 1);  // what is ending is in there until it has ended
+      if (emptied == Emptied::Unsure) ::poll(nullptr, 0, i);  // what is ending is in there until it has ended
     }
   };
   enable("memory", enabled.memory, enabled.missing[0]);

@@ -12,6 +12,11 @@ AS_ROOT = {"ids": "identity", "network": "network"}
 FAILED, NOT_RUN = 125, b""
 
 
+def network_settings():
+    """What a jail's network is set to hold (jail/builder/outside/network_parts.cpp), here."""
+    return [open(f"/proc/sys/net/{name}", encoding="utf-8").read() for name in ("core/somaxconn", "ipv4/tcp_rmem", "ipv4/tcp_wmem")]
+
+
 class DisabledByHand(Promise):
     @classmethod
     def setUpClass(cls):
@@ -37,8 +42,10 @@ class DisabledByHand(Promise):
         for who in self.everybody():
             for layer, control in FOUND.items():
                 self.check_found(who, layer, control)
+        settings = network_settings()
         for layer, control in AS_ROOT.items():
             self.check_found(self.root, layer, control)
+        self.assertEqual(network_settings(), settings)  # of the host: the weakened builder is in its network
 
     def test_without_no_new_privs_there_is_no_jail(self):
         self.weaken("nnp")

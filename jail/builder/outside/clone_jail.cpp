@@ -188,9 +188,10 @@ void destroy(const Cloned& cloned) {
 
 int clone_jail(Workshop& shop, const Order& order, StepClock& steps, Cloned& cloned) {
   Parts parts = take_parts(shop, order.plan, cloned);
+  const bool weakened = shop.host.faults.leaves_out(Layer::Network);
+  if (weakened) parts.network = NetworkPart();  // and nothing is furnished: we would be in the host's
   if (const int error = make_missing(shop, steps, parts); error != 0) return error;
   steps.enter(Step::JoinNetwork);
-  const bool weakened = shop.host.faults.leaves_out(Layer::Network);
   const Joined joined(weakened ? shop.network_of_keeper : parts.network.network.get(), shop.network);
   if (joined.error() != 0) return joined.error();
 
