@@ -40,7 +40,8 @@ bool holds_capabilities() {
   const std::size_t at = status.find("CapEff:\t");
   if (at == std::string::npos) return false;
   const std::uint64_t effective = std::strtoull(status.c_str() + at + 8, nullptr, 16);
-  constexpr std::uint64_t needed = 1ull << CAP_SYS_ADMIN | 1ull << CAP_SETUID | 1ull << CAP_SETGID | 1ull << CAP_KILL;
+  constexpr std::uint64_t needed =
+      1ull << CAP_SYS_ADMIN | 1ull << CAP_SETUID | 1ull << CAP_SETGID | 1ull << CAP_KILL | 1ull << CAP_CHOWN;
   return (effective & needed) == needed;
 }
 

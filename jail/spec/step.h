@@ -15,7 +15,7 @@ enum class Step : std::uint8_t {
   CopyTrees,      // open_tree clones of the prepared trees
   Clone,          // clone3
   MapIds,         // uid_map and gid_map
-  FitRoot,        // limits and owners of the root
+  FitRoot,        // limits and owners of the root, Landlock's rules for its trees
   RaiseLoopback,  // lo up and the namespace set small, when it was not made ahead; inside is at work already
   // inside: pid 1
   EnterCgroup,  // v1: writing 0 to tasks

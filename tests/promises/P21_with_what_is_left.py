@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """P21: without root everything still works with what is left, and says what is missing."""
+import json
 import os
+import subprocess
 from unittest import mock
 
 from mayfly import Promise, main
@@ -30,6 +32,11 @@ class WithWhatIsLeft(Promise):
         self.assertEqual(controls["identity"], "user-namespace")
         for name, value in ALWAYS.items():
             self.assertEqual(controls[name], value, name)
+
+    def test_a_root_that_lacks_what_jails_take_gets_what_an_ordinary_user_gets(self):
+        without = ["/usr/bin/setpriv", "--bounding-set", "-chown", "--inh-caps", "-chown", self.root.program, "run", "--json", "--", "true"]
+        done = subprocess.run(without, env=self.root.environment, cwd="/", capture_output=True, timeout=60, check=False)
+        self.assertEqual(json.loads(done.stdout)["controls"]["identity"], "user-namespace-shared-uid", done.stderr)
 
     def test_without_a_home_it_runs_where_the_user_has_an_entry_and_else_says_what_to_do(self):
         for who in self.everybody():
