@@ -20,8 +20,7 @@ boost::asio::awaitable<Reply> run_route(Service& service, Call& call) {
   const auto* finished = std::get_if<Finished>(&outcome);
   if (!finished) co_return engine_gone();
   const std::string version = co_await service.versions.of(language);
-  const Json object = result_public(finished->result, finished->captured, version);
-  co_return Answer{200, "application/json", object.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"};
+  co_return Answer{200, "application/json", result_public(finished->result, finished->captured, version) + "\n"};
 }
 
 }  // namespace mayfly::api

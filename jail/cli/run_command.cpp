@@ -84,7 +84,7 @@ int report(RunOutcome outcome, const Request& request, Streams streams) {
   const std::string line = reason_line(result);
   if (streams == Streams::Captured) {
     drop_reason(outcome.captured.err, line);
-    print(STDOUT_FILENO, result_public(result, outcome.captured, "").dump(2) + "\n");
+    print(STDOUT_FILENO, Json::parse(result_public(result, outcome.captured, "")).dump(2) + "\n");
     return exit_status(result);
   }
   warn_unlimited(result, request.limits);

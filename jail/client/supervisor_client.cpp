@@ -56,7 +56,8 @@ Expected<SupervisorClient> SupervisorClient::adopt(Fd connected) {
 
 Expected<void> SupervisorClient::send(const FromFrontEnd& message, std::span<const int> fds) {
   TRY(flush());
-  Unsent parcel{TRY(frame_text(encode(message))), {}};
+  Unsent parcel{encode(message), {}};
+  TRY(judge_frame(parcel.text));
   if (unsent_.empty()) {
     const auto sent = send_message(socket_.get(), std::as_bytes(std::span(parcel.text)), fds);
     if (sent || !is_full(sent.error())) return sent;

@@ -37,6 +37,7 @@ struct LimitRange {
 struct LimitRequest {
   std::optional<std::uint64_t> wall_ms, cpu_ms, memory_bytes, processes, disk_bytes, open_files, output_bytes;
   std::optional<double> cpus;
+  bool operator==(const LimitRequest&) const = default;
 };
 
 using namespace literals;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "jail/supervisor/outbox.h"
 #include "jail/supervisor/watched.h"
@@ -14,7 +15,7 @@ class ConnectionEvents {
  public:
   virtual ~ConnectionEvents() = default;
   virtual Expected<void> frame_came(Frame frame) = 0;  // a Failure: this peer is told its text and cut
-  virtual Json fault_frame(const std::string& text) const = 0;
+  virtual std::string fault_frame(const std::string& text) const = 0;
   virtual void connection_lost() = 0;  // once; nothing is sent or told after it
 };
 
@@ -24,8 +25,8 @@ class Connection {
 
   Expected<void> adopt(Fd socket);
   [[nodiscard]] bool is_open() const { return static_cast<bool>(socket_); }
-  void send(const Json& body);
-  void cut();  // closes without a word; connection_lost() is not called
+  void send(std::string_view text);  // of one frame
+  void cut();                        // closes without a word; connection_lost() is not called
 
  private:
   void on_event(std::uint32_t what);

@@ -48,7 +48,7 @@ class FrontEnd final : private ConnectionEvents {
 
  private:
   Expected<void> frame_came(Frame frame) override;
-  Json fault_frame(const std::string& text) const override { return encode(FromSupervisor{Fault{text}}); }
+  std::string fault_frame(const std::string& text) const override { return encode(FromSupervisor{Fault{text}}); }
   void connection_lost() override { events_.front_end_lost(*this); }
 
   Expected<void> take(Open message, std::vector<Fd> fds);

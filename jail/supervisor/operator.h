@@ -33,7 +33,7 @@ class Operator final : private ConnectionEvents {
 
  private:
   Expected<void> frame_came(Frame frame) override;
-  Json fault_frame(const std::string& text) const override { return encode(ToMonitor{Denied{text}}); }
+  std::string fault_frame(const std::string& text) const override { return encode(ToMonitor{Denied{text}}); }
   void connection_lost() override { events_.operator_lost(*this); }
   void send(const ToMonitor& message) { connection_.send(encode(message)); }
   void send_rows();

@@ -7,21 +7,16 @@
 
 namespace mayfly {
 
-Expected<std::string> frame_text(const Json& body) {
-  std::string text;
-  try {
-    // Bytes that are not UTF-8 were judged or escaped before; a replacement keeps the frame well-formed all the same.
-    text = body.dump(-1, ' ', false, Json::error_handler_t::replace);
-  } catch (const Json::exception& error) {
-    return failure("write frame", 0, "", error.what());
-  }
+std::string text_of(const Json& body) { return body.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+Expected<void> judge_frame(std::string_view text) {
   if (text.size() > kMaxFrame.count)
     return failure("write frame", EMSGSIZE, "", std::to_string(text.size()) + " bytes");
-  return text;
+  return {};
 }
 
-Expected<void> send_frame(int socket, const Json& body, std::span<const int> fds) {
-  const std::string text = TRY(frame_text(body));
+Expected<void> send_frame(int socket, std::string_view text, std::span<const int> fds) {
+  TRY(judge_frame(text));
   return send_message(socket, std::as_bytes(std::span(text)), fds);
 }
 

@@ -38,9 +38,11 @@ struct Frame {
   bool closed = false;  // the peer has closed; body is null
 };
 
-// A frame as it travels.
-Expected<std::string> frame_text(const Json& body);
-Expected<void> send_frame(int socket, const Json& body, std::span<const int> fds = {});
+// `text` is that of an object: what encode() made.
+Expected<void> judge_frame(std::string_view text);  // EMSGSIZE
+Expected<void> send_frame(int socket, std::string_view text, std::span<const int> fds = {});
+// A tree as text. Bytes that are not UTF-8 were judged or escaped before; a replacement keeps it JSON all the same.
+std::string text_of(const Json& body);
 Expected<Frame> receive_frame(int socket);
 
 // Reads the members of one object, each at most once; finish() refuses what was not read.

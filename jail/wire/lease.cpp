@@ -26,13 +26,18 @@ WireForm form_of(const Ended& ended) { return ended.after_running ? WireForm::Af
 
 Expected<RunNumber> run_of(JsonReader& in) { return static_cast<RunNumber>(TRY(in.number("run", 1, UINT32_MAX))); }
 
-Json host_json(const Host& host) {
-  Json rows = Json::array();
+void put_host(JsonText& out, const Host& host) {
+  out.put("say", "host").put("kernel", host.kernel).put("root", host.root).put("cgroups", host.cgroups);
+  out.open_list("controls");
   for (const HostControl& row : host.controls)
-    rows.push_back(
-        {{"control", name(row.control)}, {"expected", name(row.expected)}, {"cause", row.cause}, {"fix", row.fix}});
-  return {{"say", "host"},           {"kernel", host.kernel},       {"root", host.root},
-          {"cgroups", host.cgroups}, {"controls", std::move(rows)}, {"required", control_set_json(host.required)}};
+    out.open_item()
+        .put("control", name(row.control))
+        .put("expected", name(row.expected))
+        .put("cause", row.cause)
+        .put("fix", row.fix)
+        .close();
+  out.close_list();
+  put_control_set(out, "required", host.required);
 }
 
 Expected<HostControl> host_control_from(const Json& object) {
@@ -126,70 +131,49 @@ Expected<FromFrontEnd> resize_from(JsonReader& in) {
 
 std::string_view name(RefusalKind kind) { return kRefusals[static_cast<std::size_t>(kind) % kRefusals.size()]; }
 
-Json encode(const FromFrontEnd& message) {
-  return std::visit(
-      Overloaded{
-          [](const Open& m) -> Json {
-            return JsonObject()
-                .put("say", "open")
-                .put("run", m.run)
-                .put("stdin", m.has_stdin)
-                .put("request", request_json(m.request))
-                .take();
-          },
-          [](const Cancel& m) -> Json {
-            return {{"say", "cancel"}, {"run", m.run}, {"why", name(m.why)}};
-          },
-          [](const SignalRun& m) -> Json {
-            return {{"say", "signal"}, {"run", m.run}, {"signal", m.signal_number}};
-          },
-          [](const ResizeRun& m) -> Json {
-            return {{"say", "resize"}, {"run", m.run}, {"columns", m.size.columns}, {"rows", m.size.rows}};
-          },
-          [](const AskHost&) -> Json {
-            return {{"say", "ask-host"}};
-          },
-      },
-      message);
+std::string encode(const FromFrontEnd& message) {
+  JsonText out;
+  std::visit(Overloaded{
+                 [&](const Open& m) {
+                   out.put("say", "open").put("run", m.run).put("stdin", m.has_stdin).open("request");
+                   put_request(out, m.request);
+                   out.close();
+                 },
+                 [&](const Cancel& m) { out.put("say", "cancel").put("run", m.run).put("why", name(m.why)); },
+                 [&](const SignalRun& m) { out.put("say", "signal").put("run", m.run).put("signal", m.signal_number); },
+                 [&](const ResizeRun& m) {
+                   out.put("say", "resize").put("run", m.run).put("columns", m.size.columns).put("rows", m.size.rows);
+                 },
+                 [&](const AskHost&) { out.put("say", "ask-host"); },
+             },
+             message);
+  return out.take();
 }
 
-Json encode(const FromSupervisor& message) {
-  return std::visit(Overloaded{
-                        [](const Queued& m) -> Json {
-                          return {{"say", "queued"}, {"run", m.run}, {"id", m.id}, {"position", m.position}};
-                        },
-                        [](const Running& m) -> Json {
-                          return JsonObject()
-                              .put("say", "running")
-                              .put("run", m.run)
-                              .put("id", m.id)
-                              .put("controls", controls_wire(m.controls))
-                              .put("limits", limits_wire(m.limits))
-                              .take();
-                        },
-                        [](const Refused& m) -> Json {
-                          return {{"say", "refused"},
-                                  {"run", m.run},
-                                  {"id", m.id},
-                                  {"kind", name(m.kind)},
-                                  {"field", m.field},
-                                  {"text", m.text},
-                                  {"retryAfterMs", m.retry_after_ms}};
-                        },
-                        [](const Ended& m) -> Json {
-                          return JsonObject()
-                              .put("say", "ended")
-                              .put("run", m.run)
-                              .put("afterRunning", m.after_running)
-                              .put("result", result_wire(m.result, form_of(m)))
-                              .take();
-                        },
-                        [](const Host& m) -> Json { return host_json(m); },
-                        [](const Fault& m) -> Json {
-                          return {{"say", "fault"}, {"text", m.text}};
-                        },
-                    },
-                    message);
+std::string encode(const FromSupervisor& message) {
+  JsonText out;
+  std::visit(Overloaded{
+                 [&](const Queued& m) {
+                   out.put("say", "queued").put("run", m.run).put("id", m.id).put("position", m.position);
+                 },
+                 [&](const Running& m) {
+                   out.put("say", "running").put("run", m.run).put("id", m.id);
+                   out.put("controls", controls_wire(m.controls)).put("limits", limits_wire(m.limits));
+                 },
+                 [&](const Refused& m) {
+                   out.put("say", "refused").put("run", m.run).put("id", m.id).put("kind", name(m.kind));
+                   out.put("field", m.field).put("text", m.text).put("retryAfterMs", m.retry_after_ms);
+                 },
+                 [&](const Ended& m) {
+                   out.put("say", "ended").put("run", m.run).put("afterRunning", m.after_running).open("result");
+                   put_result(out, m.result, form_of(m));
+                   out.close();
+                 },
+                 [&](const Host& m) { put_host(out, m); },
+                 [&](const Fault& m) { out.put("say", "fault").put("text", m.text); },
+             },
+             message);
+  return out.take();
 }
 
 Expected<FromFrontEnd> decode_from_front_end(const Json& body) {

@@ -106,8 +106,8 @@ struct Fault {
 };
 using FromSupervisor = std::variant<Queued, Running, Refused, Ended, Host, Fault>;
 
-Json encode(const FromFrontEnd& message);
-Json encode(const FromSupervisor& message);
+std::string encode(const FromFrontEnd& message);
+std::string encode(const FromSupervisor& message);
 Expected<FromFrontEnd> decode_from_front_end(const Json& body);
 Expected<FromSupervisor> decode_from_supervisor(const Json& body);
 

@@ -115,43 +115,43 @@ Expected<ToMonitor> jails_from(JsonReader& in) {
 
 }  // namespace
 
-Json encode(const FromMonitor& message) {
-  return std::visit(Overloaded{
-                        [](const AskStatus&) -> Json {
-                          return {{"say", "ask-status"}};
-                        },
-                        [](const AskJails&) -> Json {
-                          return {{"say", "ask-jails"}};
-                        },
-                        [](const KillJails& m) -> Json {
-                          return {{"say", "kill"}, {"target", m.target}};
-                        },
-                        [](const Drain&) -> Json {
-                          return {{"say", "drain"}};
-                        },
-                    },
-                    message);
+std::string encode(const FromMonitor& message) {
+  return text_of(std::visit(Overloaded{
+                                [](const AskStatus&) -> Json {
+                                  return {{"say", "ask-status"}};
+                                },
+                                [](const AskJails&) -> Json {
+                                  return {{"say", "ask-jails"}};
+                                },
+                                [](const KillJails& m) -> Json {
+                                  return {{"say", "kill"}, {"target", m.target}};
+                                },
+                                [](const Drain&) -> Json {
+                                  return {{"say", "drain"}};
+                                },
+                            },
+                            message));
 }
 
-Json encode(const ToMonitor& message) {
-  return std::visit(Overloaded{
-                        [](const Status& m) -> Json { return status_json(m); },
-                        [](const Jails& m) -> Json {
-                          Json rows = Json::array();
-                          for (const JailRow& row : m.rows) rows.push_back(row_json(row));
-                          return {{"say", "jails"}, {"jails", std::move(rows)}, {"more", m.more}};
-                        },
-                        [](const Killed& m) -> Json {
-                          return {{"say", "killed"}, {"count", m.count}};
-                        },
-                        [](const Done&) -> Json {
-                          return {{"say", "done"}};
-                        },
-                        [](const Denied& m) -> Json {
-                          return {{"say", "denied"}, {"text", m.text}};
-                        },
-                    },
-                    message);
+std::string encode(const ToMonitor& message) {
+  return text_of(std::visit(Overloaded{
+                                [](const Status& m) -> Json { return status_json(m); },
+                                [](const Jails& m) -> Json {
+                                  Json rows = Json::array();
+                                  for (const JailRow& row : m.rows) rows.push_back(row_json(row));
+                                  return {{"say", "jails"}, {"jails", std::move(rows)}, {"more", m.more}};
+                                },
+                                [](const Killed& m) -> Json {
+                                  return {{"say", "killed"}, {"count", m.count}};
+                                },
+                                [](const Done&) -> Json {
+                                  return {{"say", "done"}};
+                                },
+                                [](const Denied& m) -> Json {
+                                  return {{"say", "denied"}, {"text", m.text}};
+                                },
+                            },
+                            message));
 }
 
 Expected<FromMonitor> decode_from_monitor(const Json& body) {

@@ -53,8 +53,8 @@ struct Denied {
 };
 using ToMonitor = std::variant<Status, Jails, Killed, Done, Denied>;
 
-Json encode(const FromMonitor& message);
-Json encode(const ToMonitor& message);
+std::string encode(const FromMonitor& message);
+std::string encode(const ToMonitor& message);
 Expected<FromMonitor> decode_from_monitor(const Json& body);
 Expected<ToMonitor> decode_to_monitor(const Json& body);
 

@@ -20,12 +20,26 @@ std::optional<std::size_t> index_of(const std::array<std::string_view, N>& words
   return std::nullopt;
 }
 
-Json part_json(const PayloadPart& part) {
-  JsonObject object;
-  object.put("kind", kKinds[static_cast<std::size_t>(part.kind)]).put("offset", part.offset).put("length", part.length);
-  if (!part.name.empty()) object.put("name", part.name);
-  if (part.executable) object.put("executable", true);
-  return object.take();
+void put_part(JsonText& out, const PayloadPart& part) {
+  out.open_item().put("kind", kKinds[static_cast<std::size_t>(part.kind)]);
+  out.put("offset", part.offset).put("length", part.length);
+  if (!part.name.empty()) out.put("name", part.name);
+  if (part.executable) out.put("executable", true);
+  out.close();
+}
+
+void put_limit_request(JsonText& out, const LimitRequest& limits) {
+  const auto put = [&](const char* key, const auto& value) {
+    if (value) out.put(key, *value);
+  };
+  put("wallMs", limits.wall_ms);
+  put("cpuMs", limits.cpu_ms);
+  put("memoryBytes", limits.memory_bytes);
+  put("processes", limits.processes);
+  put("cpus", limits.cpus);
+  put("diskBytes", limits.disk_bytes);
+  put("openFiles", limits.open_files);
+  put("outputBytes", limits.output_bytes);
 }
 
 Expected<PayloadPart> part_from(const Json& object) {
@@ -55,22 +69,6 @@ Expected<std::optional<TerminalRequest>> terminal_from(JsonReader& in) {
 }
 
 }  // namespace
-
-Json limit_request_json(const LimitRequest& limits) {
-  Json object = Json::object();
-  const auto put = [&](const char* key, const std::optional<std::uint64_t>& value) {
-    if (value) object[key] = *value;
-  };
-  put("wallMs", limits.wall_ms);
-  put("cpuMs", limits.cpu_ms);
-  put("memoryBytes", limits.memory_bytes);
-  put("processes", limits.processes);
-  if (limits.cpus) object["cpus"] = *limits.cpus;
-  put("diskBytes", limits.disk_bytes);
-  put("openFiles", limits.open_files);
-  put("outputBytes", limits.output_bytes);
-  return object;
-}
 
 Expected<LimitRequest> limit_request_from(const Json& object, const std::string& where) {
   JsonReader in(object, where);
@@ -106,28 +104,37 @@ Expected<ControlSet> control_set_from(const Json& list, const std::string& where
   return set;
 }
 
-Json request_json(const Request& request) {
-  JsonObject object;
-  object.put("origin", name(request.origin))
-      .put("peer", request.peer)
-      .put("principal", request.principal)
-      .put("profile", request.profile);
-  if (!request.language.empty()) object.put("language", request.language);
+void put_control_set(JsonText& out, std::string_view key, ControlSet set) {
+  out.open_list(key);
+  for (const Control control : kAllControls)
+    if (set.has(control)) out.item(name(control));
+  out.close_list();
+}
+
+void put_request(JsonText& out, const Request& request) {
+  out.put("origin", name(request.origin)).put("peer", request.peer).put("principal", request.principal);
+  out.put("profile", request.profile);
+  if (!request.language.empty()) out.put("language", request.language);
   if (!request.payload.empty()) {
-    Json parts = Json::array();
-    for (const PayloadPart& part : request.payload) parts.push_back(part_json(part));
-    object.put("payload", std::move(parts)).put("payloadBytes", request.payload_bytes);
+    out.open_list("payload");
+    for (const PayloadPart& part : request.payload) put_part(out, part);
+    out.close_list().put("payloadBytes", request.payload_bytes);
   }
-  if (request.terminal)
-    object.put("terminal", {{"columns", request.terminal->size.columns},
-                            {"rows", request.terminal->size.rows},
-                            {"term", request.terminal->term}});
-  if (Json limits = limit_request_json(request.limits); !limits.empty()) object.put("limits", std::move(limits));
-  if (request.require != ControlSet()) object.put("require", control_set_json(request.require));
-  if (request.reproducible) object.put("reproducible", true);
-  if (!request.label.empty()) object.put("label", request.label);
-  if (request.queue_ms) object.put("queueMs", *request.queue_ms);
-  return object.take();
+  if (const auto& terminal = request.terminal)
+    out.open("terminal")
+        .put("columns", terminal->size.columns)
+        .put("rows", terminal->size.rows)
+        .put("term", terminal->term)
+        .close();
+  if (request.limits != LimitRequest()) {
+    out.open("limits");
+    put_limit_request(out, request.limits);
+    out.close();
+  }
+  if (request.require != ControlSet()) put_control_set(out, "require", request.require);
+  if (request.reproducible) out.put("reproducible", true);
+  if (!request.label.empty()) out.put("label", request.label);
+  if (request.queue_ms) out.put("queueMs", *request.queue_ms);
 }
 
 Expected<Request> request_from(const Json& object) {

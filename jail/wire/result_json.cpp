@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "jail/spec/escape.h"
+#include "jail/wire/json_text.h"
 
 namespace mayfly {
 
@@ -16,15 +17,46 @@ constexpr std::string_view kRuntime = "mayfly";
 double to_ms(Microseconds time) { return static_cast<double>(time.count()) / 1000.0; }
 
 template <typename T, typename Number>
-Json measured(const Measurement<T>& measurement, Number number) {
-  return measurement.value ? Json(number(*measurement.value)) : Json(nullptr);
+void put_measured(JsonText& out, std::string_view key, const Measurement<T>& measurement, Number number) {
+  if (measurement.value)
+    out.put(key, number(*measurement.value));
+  else
+    out.put(key, nullptr);
+}
+
+void put_optional(JsonText& out, std::string_view key, const std::optional<std::string>& value) {
+  if (value)
+    out.put(key, *value);
+  else
+    out.put(key, nullptr);
+}
+
+// JsonObject or JsonText: both take members one by one.
+template <typename Object>
+void put_controls(Object& object, const Controls& controls) {
+  for (const Control control : kAllControls) object.put(name(control), name(controls.at(control)));
+}
+
+template <typename Object>
+void put_limits(Object& object, const Limits& limits) {
+  object.put("wallMs", limits.wall.count())
+      .put("cpuMs", limits.cpu_time.count())
+      .put("memoryBytes", limits.memory.count)
+      .put("processes", limits.processes)
+      .put("cpus", limits.cpus.count / 1000.0)
+      .put("diskBytes", limits.disk.count)
+      .put("inodes", limits.inodes)
+      .put("openFiles", limits.open_files)
+      .put("outputBytes", limits.output_kept.count)
+      .put("outputCeilingBytes", limits.output_ceiling.count);
+  if (limits.idle.count() != 0) object.put("idleMs", limits.idle.count());
 }
 
 // A captured stream and its tail as JSON strings in one encoding: UTF-8 when both are, else base64. Where a cap has
 // cut, the head may end and the tail may begin within a character: those bytes are left out of the text.
 struct StreamText {
   std::string head;
-  Json tail;
+  std::optional<std::string> tail;
   std::string_view encoding;
 };
 
@@ -43,56 +75,75 @@ std::string_view without_split_start(std::string_view tail) {
 StreamText stream_text(std::string_view captured, const StreamTotals& totals) {
   const std::string_view head = totals.truncated ? without_split_end(captured) : captured;
   const std::string_view tail = totals.tail ? without_split_start(*totals.tail) : std::string_view();
-  if (is_utf8(head) && is_utf8(tail))
-    return {std::string(head), totals.tail ? Json(std::string(tail)) : Json(nullptr), "utf-8"};
-  return {base64(captured), totals.tail ? Json(base64(*totals.tail)) : Json(nullptr), "base64"};
+  const auto kept = [&](std::string text) {
+    return totals.tail ? std::optional<std::string>(std::move(text)) : std::nullopt;
+  };
+  if (is_utf8(head) && is_utf8(tail)) return {std::string(head), kept(std::string(tail)), "utf-8"};
+  return {base64(captured), kept(base64(totals.tail.value_or(""))), "base64"};
 }
 
-Json failure_json(const Result& result) {
-  const char* error = result.failed_errno == 0 ? nullptr : ::strerrorname_np(result.failed_errno);
-  return {{"step", name(result.failed_step)}, {"error", error ? Json(error) : Json(nullptr)}};
+void put_failure(JsonText& out, const Result& result) {
+  out.open("failure").put("step", name(result.failed_step));
+  if (const char* error = result.failed_errno == 0 ? nullptr : ::strerrorname_np(result.failed_errno))
+    out.put("error", error);
+  else
+    out.put("error", nullptr);
+  out.close();
 }
 
-Json metrics_public(const Metrics& metrics) {
-  return JsonObject()
-      .put("queuedMs", metrics.queued.count())
-      .put("buildMs", to_ms(metrics.build))
-      .put("wallMs", to_ms(metrics.wall))
-      .put("cpuMs", measured(metrics.cpu, to_ms))
-      .put("memoryPeakBytes", measured(metrics.memory_peak, [](Bytes b) { return b.count; }))
-      .put("processesPeak", measured(metrics.processes_peak, [](std::uint32_t n) { return n; }))
-      .put("closedMs", to_ms(metrics.closed))
-      .put("madeAhead", Json(metrics.made_ahead))
-      .take();
+void put_metrics(JsonText& out, const Metrics& metrics) {
+  out.open("metrics").put("queuedMs", metrics.queued.count()).put("buildMs", to_ms(metrics.build));
+  out.put("wallMs", to_ms(metrics.wall));
+  put_measured(out, "cpuMs", metrics.cpu, to_ms);
+  put_measured(out, "memoryPeakBytes", metrics.memory_peak, [](Bytes b) { return b.count; });
+  put_measured(out, "processesPeak", metrics.processes_peak, [](std::uint32_t n) { return n; });
+  out.put("closedMs", to_ms(metrics.closed)).open_list("madeAhead");
+  for (const std::string& part : metrics.made_ahead) out.item(part);
+  out.close_list().close();
+}
+
+// How it ended, in a word and for people.
+void put_ending(JsonText& out, const Result& result) {
+  if (result.exit_code && result.ending == Ending::Exited)
+    out.put("exitCode", *result.exit_code);
+  else
+    out.put("exitCode", nullptr);
+  if (result.signal_number)
+    out.put("signal", signal_name(*result.signal_number));
+  else
+    out.put("signal", nullptr);
+  out.put("timedOut", is_timed_out(result.ending)).put("ending", name(result.ending));
+  if (!result.text.empty()) out.put("reason", result.text);
+  if (result.ending == Ending::Failed && result.failed_step != Step::None) put_failure(out, result);
+}
+
+template <typename Value>
+void put_both(JsonText& out, std::string_view key, const Value& stdout_part, const Value& stderr_part) {
+  out.open(key).put("stdout", stdout_part).put("stderr", stderr_part).close();
+}
+
+void put_streams(JsonText& out, const Result& result, const StreamText& head, const StreamText& err) {
+  put_both(out, "encoding", head.encoding, err.encoding);
+  put_both(out, "truncated", result.out.truncated, result.err.truncated);
+  out.open("tail");
+  put_optional(out, "stdout", head.tail);
+  put_optional(out, "stderr", err.tail);
+  out.close();
+  put_both(out, "bytes", result.out.bytes, result.err.bytes);
+  if (result.output_incomplete) out.put("outputIncomplete", true);
 }
 
 }  // namespace
 
-Json limits_reached_json(const std::vector<LimitReached>& reached) {
-  Json list = Json::array();
-  for (const LimitReached limit : reached) list.push_back(name(limit));
-  return list;
-}
-
 Json controls_json(const Controls& controls) {
   JsonObject object;
-  for (const Control control : kAllControls) object.put(name(control), name(controls.at(control)));
+  put_controls(object, controls);
   return object.take();
 }
 
 Json limits_json(const Limits& limits) {
   JsonObject object;
-  object.put("wallMs", limits.wall.count())
-      .put("cpuMs", limits.cpu_time.count())
-      .put("memoryBytes", limits.memory.count)
-      .put("processes", limits.processes)
-      .put("cpus", limits.cpus.count / 1000.0)
-      .put("diskBytes", limits.disk.count)
-      .put("inodes", limits.inodes)
-      .put("openFiles", limits.open_files)
-      .put("outputBytes", limits.output_kept.count)
-      .put("outputCeilingBytes", limits.output_ceiling.count);
-  if (limits.idle.count() != 0) object.put("idleMs", limits.idle.count());
+  put_limits(object, limits);
   return object.take();
 }
 
@@ -116,34 +167,30 @@ Expected<Limits> limits_from(const Json& object) {
   return limits;
 }
 
-Json result_public(const Result& result, const Captured& captured, std::string_view language_version) {
-  StreamText out = stream_text(captured.out, result.out);
-  StreamText err = stream_text(captured.err, result.err);
-  JsonObject object;
-  const auto both = [](Json stdout_part, Json stderr_part) {
-    return JsonObject().put("stdout", std::move(stdout_part)).put("stderr", std::move(stderr_part)).take();
+std::string result_public(const Result& result, const Captured& captured, std::string_view language_version) {
+  const StreamText head = stream_text(captured.out, result.out);
+  const StreamText err = stream_text(captured.err, result.err);
+  JsonText out;
+  out.put("id", result.id).put("stdout", head.head).put("stderr", err.head);
+  put_ending(out, result);
+  const auto known = [](std::string_view word) {
+    return word.empty() ? std::nullopt : std::optional<std::string>(word);
   };
-  const bool has_code = result.exit_code && result.ending == Ending::Exited;
-  object.put("id", result.id).put("stdout", std::move(out.head)).put("stderr", std::move(err.head));
-  object.put("exitCode", has_code ? Json(*result.exit_code) : Json(nullptr));
-  object.put("signal", result.signal_number ? Json(signal_name(*result.signal_number)) : Json(nullptr));
-  object.put("timedOut", is_timed_out(result.ending)).put("ending", name(result.ending));
-  if (!result.text.empty()) object.put("reason", result.text);
-  if (result.ending == Ending::Failed && result.failed_step != Step::None) object.put("failure", failure_json(result));
-  object.put("runtime", kRuntime);
-  object.put("language", result.language.empty() ? Json(nullptr) : Json(result.language));
-  object.put("languageVersion", language_version.empty() ? Json(nullptr) : Json(language_version));
-  object.put("encoding", both(out.encoding, err.encoding));
-  object.put("truncated", both(result.out.truncated, result.err.truncated));
-  object.put("tail", both(std::move(out.tail), std::move(err.tail)));
-  object.put("bytes", both(result.out.bytes, result.err.bytes));
-  if (result.output_incomplete) object.put("outputIncomplete", true);
-  object.put("limitsReached", limits_reached_json(result.limits_reached));
-  object.put("controls", controls_json(result.controls)).put("limits", limits_json(result.limits));
-  if (!result.label.empty()) object.put("label", result.label);
-  object.put("metrics", metrics_public(result.metrics));
-  object.put("record", nullptr);  // records arrive with the ledger
-  return object.take();
+  out.put("runtime", kRuntime);
+  put_optional(out, "language", known(result.language));
+  put_optional(out, "languageVersion", known(language_version));
+  put_streams(out, result, head, err);
+  out.open_list("limitsReached");
+  for (const LimitReached limit : result.limits_reached) out.item(name(limit));
+  out.close_list().open("controls");
+  put_controls(out, result.controls);
+  out.close().open("limits");
+  put_limits(out, result.limits);
+  out.close();
+  if (!result.label.empty()) out.put("label", result.label);
+  put_metrics(out, result.metrics);
+  out.put("record", nullptr);  // records arrive with the ledger
+  return out.take();
 }
 
 }  // namespace mayfly

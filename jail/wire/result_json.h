@@ -5,6 +5,7 @@
 
 #include "jail/spec/result.h"
 #include "jail/wire/frame.h"
+#include "jail/wire/json_text.h"
 
 namespace mayfly {
 
@@ -12,7 +13,6 @@ inline constexpr int kMaxErrno = 4095;  // of failedErrno; the kernel's MAX_ERRN
 
 Json controls_json(const Controls& controls);
 Json limits_json(const Limits& limits);
-Json limits_reached_json(const std::vector<LimitReached>& reached);
 Expected<Limits> limits_from(const Json& object);
 
 // Packed (packed.h), for messages.
@@ -21,19 +21,19 @@ Expected<Controls> controls_from_wire(std::string_view text);
 std::string limits_wire(const Limits& limits);
 Expected<Limits> limits_from_wire(std::string_view text);
 
-// The wire form: everything, lossless. result_from(result_wire(r)) == r.
+// The wire form: everything, lossless.
 // AfterRunning: without controls and limits, which the peer has had with Running.
 enum class WireForm : bool { Whole, AfterRunning };
-Json result_wire(const Result& result, WireForm form = WireForm::Whole);
+void put_result(JsonText& out, const Result& result, WireForm form = WireForm::Whole);
 Expected<Result> result_from(const Json& object, WireForm form = WireForm::Whole);
 
 // What was captured of one stream by whoever holds it (api, `mayfly run --json`).
 struct Captured {
   std::string out, err;
 };
-// The public form: id, stdout, stderr, exitCode, signal, timedOut, ending, runtime, language, ... A stream that is
-// not UTF-8 becomes base64 and `encoding` says so; cuts fall on character boundaries.
-Json result_public(const Result& result, const Captured& captured, std::string_view language_version);
+// The public form, as JSON text: id, stdout, stderr, exitCode, signal, timedOut, ending, runtime, language, ... A
+// stream that is not UTF-8 becomes base64 and `encoding` says so; cuts fall on character boundaries.
+std::string result_public(const Result& result, const Captured& captured, std::string_view language_version);
 
 std::string base64(std::string_view bytes);
 Expected<std::string> from_base64(std::string_view text);  // strict RFC 4648, padding required

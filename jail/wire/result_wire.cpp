@@ -77,7 +77,7 @@ std::vector<std::string> parts_from(std::string_view text) {
   return parts;
 }
 
-// Why something was not measured is text of its own: why_wire().
+// Why something was not measured is text of its own: put_why().
 std::string metrics_wire(const Metrics& metrics) {
   PackedWriter out;
   for (const std::int64_t time :
@@ -109,12 +109,9 @@ Expected<Metrics> metrics_from(std::string_view text) {
   return metrics;
 }
 
-Json why_wire(const Metrics& metrics) {
-  return JsonObject()
-      .put("cpu", metrics.cpu.why)
-      .put("memoryPeak", metrics.memory_peak.why)
-      .put("processesPeak", metrics.processes_peak.why)
-      .take();
+void put_why(JsonText& out, const Metrics& metrics) {
+  out.open("why").put("cpu", metrics.cpu.why).put("memoryPeak", metrics.memory_peak.why);
+  out.put("processesPeak", metrics.processes_peak.why).close();
 }
 
 bool has_why(const Metrics& metrics) {
@@ -140,18 +137,67 @@ Expected<std::vector<std::string>> text_list_from(JsonReader& in, const char* ke
   return items;
 }
 
-Expected<std::vector<LimitReached>> reached_from(JsonReader& in) {
+std::vector<std::string> reached_names(const std::vector<LimitReached>& reached) {
+  std::vector<std::string> names;
+  for (const LimitReached limit : reached) names.emplace_back(name(limit));
+  return names;
+}
+
+Expected<std::vector<LimitReached>> reached_from(std::string_view text) {
   std::vector<LimitReached> reached;
-  for (const std::string& word : TRY(text_list_from(in, "limitsReached"))) {
+  for (const std::string& word : parts_from(text)) {
     bool known = false;
     for (std::uint8_t i = 0; i < 5; ++i)
       if (name(static_cast<LimitReached>(i)) == word) {
         reached.push_back(static_cast<LimitReached>(i));
         known = true;
       }
-    if (!known) return failure("read field", 0, "limitsReached", "unknown limit");
+    if (!known) return failure("read field", 0, "facts", "unknown limit");
   }
   return reached;
+}
+
+std::string_view word_or_none(std::string_view word) { return word.empty() ? "-" : word; }
+std::string none_or_word(std::string_view word) { return word == "-" ? std::string() : std::string(word); }
+
+// What is a word or a number. Names of profiles and languages are the catalogue's.
+std::string facts_wire(const Result& result) {
+  const auto number = [](const std::optional<int>& value) {
+    return value ? std::optional<std::uint64_t>(static_cast<std::uint64_t>(*value)) : std::nullopt;
+  };
+  return PackedWriter()
+      .put_word(word_or_none(result.id))
+      .put_word(name(result.ending))
+      .put(number(result.exit_code))
+      .put(number(result.signal_number))
+      .put(static_cast<std::uint64_t>(result.failed_step))
+      .put(static_cast<std::uint64_t>(result.failed_errno))
+      .put_word(parts_text(reached_names(result.limits_reached)))
+      .put(result.output_incomplete ? 1u : 0u)
+      .put_word(word_or_none(result.profile))
+      .put_word(word_or_none(result.language))
+      .take();
+}
+
+Expected<void> read_facts(std::string_view text, Result& result) {
+  PackedReader in(text, "facts");
+  const auto small = [](const std::optional<std::uint64_t>& value) {
+    return value ? std::optional<int>(static_cast<int>(*value)) : std::nullopt;
+  };
+  result.id = none_or_word(TRY(in.word()));
+  const auto ending = ending_named(TRY(in.word()));
+  if (!ending) return failure("read field", 0, "facts", "unknown ending");
+  result.ending = *ending;
+  result.exit_code = small(TRY(in.optional_number(255)));
+  result.signal_number = small(TRY(in.optional_number(127)));
+  if (result.signal_number == 0) return failure("read field", 0, "facts", "there is no signal 0");
+  result.failed_step = static_cast<Step>(TRY(in.number(kStepCount - 1)));
+  result.failed_errno = static_cast<int>(TRY(in.number(kMaxErrno)));
+  result.limits_reached = TRY(reached_from(TRY(in.word())));
+  result.output_incomplete = TRY(in.number(1)) != 0;
+  result.profile = none_or_word(TRY(in.word()));
+  result.language = none_or_word(TRY(in.word()));
+  return in.finish();
 }
 
 }  // namespace
@@ -211,53 +257,33 @@ Expected<Limits> limits_from_wire(std::string_view text) {
   return limits;
 }
 
-Json result_wire(const Result& result, WireForm form) {
-  JsonObject object;
-  object.put("id", result.id).put("ending", name(result.ending)).put("text", result.text);
-  if (result.exit_code) object.put("exitCode", *result.exit_code);
-  if (result.signal_number) object.put("signal", *result.signal_number);
-  if (result.failed_step != Step::None || result.failed_errno != 0)
-    object.put("failedStep", static_cast<unsigned>(result.failed_step)).put("failedErrno", result.failed_errno);
-  object.put("limitsReached", limits_reached_json(result.limits_reached))
-      .put("outputIncomplete", result.output_incomplete)
-      .put("out", totals_wire(result.out))
-      .put("err", totals_wire(result.err));
+void put_result(JsonText& out, const Result& result, WireForm form) {
+  out.put("facts", facts_wire(result)).put("text", result.text);
+  out.put("out", totals_wire(result.out)).put("err", totals_wire(result.err));
   if (form == WireForm::Whole)
-    object.put("controls", controls_wire(result.controls)).put("limits", limits_wire(result.limits));
-  object.put("environment", Json(result.environment))
-      .put("profile", result.profile)
-      .put("language", result.language)
-      .put("label", result.label)
-      .put("metrics", metrics_wire(result.metrics));
-  if (has_why(result.metrics)) object.put("why", why_wire(result.metrics));
-  return object.take();
+    out.put("controls", controls_wire(result.controls)).put("limits", limits_wire(result.limits));
+  out.put("metrics", metrics_wire(result.metrics));
+  out.open_list("environment");
+  for (const std::string& entry : result.environment) out.item(entry);
+  out.close_list();
+  if (!result.label.empty()) out.put("label", result.label);
+  if (has_why(result.metrics)) put_why(out, result.metrics);
 }
 
 Expected<Result> result_from(const Json& object, WireForm form) {
   JsonReader in(object, "");
   Result result;
-  result.id = TRY(in.text("id", 40));
-  const auto ending = ending_named(TRY(in.text("ending", 20)));
-  if (!ending) return failure("read field", 0, "ending", "unknown ending");
-  result.ending = *ending;
+  TRY(read_facts(TRY(in.text("facts", kMostPacked)), result));
   result.text = TRY(in.text("text", 1000));
-  if (const auto code = TRY(in.optional_number("exitCode", 0, 255))) result.exit_code = static_cast<int>(*code);
-  if (const auto signal = TRY(in.optional_number("signal", 1, 127))) result.signal_number = static_cast<int>(*signal);
-  result.failed_step = static_cast<Step>(TRY(in.optional_number("failedStep", 0, kStepCount - 1)).value_or(0));
-  result.failed_errno = static_cast<int>(TRY(in.optional_number("failedErrno", 0, kMaxErrno)).value_or(0));
-  result.limits_reached = TRY(reached_from(in));
-  result.output_incomplete = TRY(in.boolean("outputIncomplete", false));
   result.out = TRY(totals_from(TRY(in.text("out", kMostTotals)), "out"));
   result.err = TRY(totals_from(TRY(in.text("err", kMostTotals)), "err"));
   if (form == WireForm::Whole) {
     result.controls = TRY(controls_from_wire(TRY(in.text("controls", kMostPacked))));
     result.limits = TRY(limits_from_wire(TRY(in.text("limits", kMostPacked))));
   }
-  result.environment = TRY(text_list_from(in, "environment"));
-  result.profile = TRY(in.text("profile", 64));
-  result.language = TRY(in.text("language", 64));
-  result.label = TRY(in.text("label", 1024));
   result.metrics = TRY(metrics_from(TRY(in.text("metrics", kMostPacked))));
+  result.environment = TRY(text_list_from(in, "environment"));
+  result.label = TRY(in.optional_text("label", 1024)).value_or("");
   TRY(read_why(TRY(in.optional_object("why")), result.metrics));
   TRY(in.finish());
   return result;

@@ -120,7 +120,7 @@ class PlayedEngine {
   T next_as(SupervisorClient& from) {
     FromSupervisor message = next(from);
     if (auto* wanted = std::get_if<T>(&message)) return std::move(*wanted);
-    throw PlayedOut("another message than wanted: " + encode(message).dump());
+    throw PlayedOut("another message than wanted: " + encode(message));
   }
   PlayedJail take_jail();
   [[nodiscard]] bool has_plan() const;  // whether the builder was sent one more

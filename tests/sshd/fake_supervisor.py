@@ -26,10 +26,10 @@ WHY = {"cpu": "", "memoryPeak": "fake", "processesPeak": "fake"}
 SHELLS = {"run": ["/bin/sh"], "python": ["/usr/bin/python3", "-q"]}
 
 
-def result(run, ending, text="", **more):
-    return dict({"id": run.id, "ending": ending, "text": text, "limitsReached": [], "outputIncomplete": False,
-                 "out": TOTALS, "err": TOTALS, "controls": CONTROLS, "limits": LIMITS, "environment": [],
-                 "profile": run.profile, "language": "", "label": "", "metrics": METRICS, "why": WHY}, **more)
+def result(run, ending, text="", exitCode="-", signal="-", failedStep=0, failedErrno=0):
+    facts = f"{run.id} {ending} {exitCode} {signal} {failedStep} {failedErrno} - 0 {run.profile} -"
+    return {"facts": facts, "text": text, "out": TOTALS, "err": TOTALS, "controls": CONTROLS, "limits": LIMITS,
+            "metrics": METRICS, "why": WHY}
 
 
 class Run:

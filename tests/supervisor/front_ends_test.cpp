@@ -18,7 +18,7 @@ std::string open_frame(const std::string& more = "") {
   open.request = exec_request();
   open.request.payload = {PayloadPart{PayloadKind::Command, "", 0, 4, false}};
   open.request.payload_bytes = 4;
-  Json frame = encode(FromFrontEnd{open});
+  Json frame = Json::parse(encode(FromFrontEnd{open}));
   if (!more.empty()) frame[more] = 1;
   return frame.dump();
 }
@@ -92,8 +92,8 @@ TEST_CASE("frames that nobody may send close the connection: nonsense, wrong des
       {open_frame(), {out, err, unsealed.get()}},
       {open_frame(), {out, err, longer.get()}},
       {open_frame(), {out, err, sealed.get(), sealed.get()}},
-      {encode(FromFrontEnd{Cancel{7, Ending::Cancelled}}).dump(), {}},  // a run that never was
-      {encode(FromMonitor{AskStatus{}}).dump(), {}},
+      {encode(FromFrontEnd{Cancel{7, Ending::Cancelled}}), {}},  // a run that never was
+      {encode(FromMonitor{AskStatus{}}), {}},
   };
   for (const auto& [text, fds] : rows) {
     CAPTURE(text, fds.size());
@@ -217,7 +217,7 @@ TEST_CASE("a peer that does not read is cut, and its jails end") {
   const Fd payload = std::move(*make_sealed_memfd("test", "true"));
   open.request.payload = {PayloadPart{PayloadKind::Command, "", 0, 4, false}};
   open.request.payload_bytes = 4;
-  const std::string frame = encode(FromFrontEnd{open}).dump();
+  const std::string frame = encode(FromFrontEnd{open});
   const std::vector<int> fds{streams.peer.out.get(), streams.peer.err.get(), payload.get()};
   bool cut = false;
   int sent_before = 0;

@@ -127,7 +127,7 @@ TEST_CASE("an operator sees the jails, kills one by id, and drains") {
   const Running running = service.engine.next_as<Running>(api);
   const RawPeer monitor = service.monitor();
   const auto ask = [&](const FromMonitor& message) {
-    monitor.send(encode(message).dump());
+    monitor.send(encode(message));
     return *decode_to_monitor(monitor.next());
   };
   const Jails jails = std::get<Jails>(ask(AskJails{}));

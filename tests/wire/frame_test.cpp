@@ -57,7 +57,7 @@ TEST_CASE("a frame carries descriptors, and none is left when it is refused") {
   const auto memfd = make_sealed_memfd("test", "hello");
   REQUIRE(memfd);
   const int fds[] = {memfd->get(), memfd->get()};
-  REQUIRE(send_frame(pair->ours.get(), {{"say", "x"}}, fds));
+  REQUIRE(send_frame(pair->ours.get(), R"({"say":"x"})", fds));
   const auto frame = receive_frame(pair->theirs.get());
   REQUIRE(frame);
   CHECK(frame->fds.size() == 2);
@@ -73,7 +73,7 @@ TEST_CASE("a frame carries descriptors, and none is left when it is refused") {
 TEST_CASE("a frame over the limit is not sent, and one that arrives is refused") {
   auto pair = make_seqpacket_pair(Blocking::No);
   REQUIRE(pair);
-  CHECK(send_frame(pair->ours.get(), {{"long", std::string(70'000, 'x')}}).error().error == EMSGSIZE);
+  CHECK(send_frame(pair->ours.get(), std::string(70'000, 'x')).error().error == EMSGSIZE);
   std::string raw(70'010, 'x');
   raw.replace(0, 9, R"({"long":")").replace(raw.size() - 2, 2, R"("})");
   REQUIRE(send_message(pair->ours.get(), std::as_bytes(std::span(raw)), {}));

@@ -33,13 +33,13 @@ Open full_open() {
 }  // namespace
 
 TEST_CASE("every message of the lease socket survives the wire") {
-  const Json open = encode(FromFrontEnd(full_open()));
-  const auto read = decode_from_front_end(open);
+  const std::string open = encode(FromFrontEnd(full_open()));
+  const auto read = decode_from_front_end(Json::parse(open));
   REQUIRE(read);
   CHECK(encode(*read) == open);
   for (const FromFrontEnd& message : {FromFrontEnd(Cancel{1, Ending::Disconnected}), FromFrontEnd(SignalRun{2, 15}),
                                       FromFrontEnd(ResizeRun{3, {80, 24}}), FromFrontEnd(AskHost{})}) {
-    const auto again = decode_from_front_end(encode(message));
+    const auto again = decode_from_front_end(Json::parse(encode(message)));
     REQUIRE(again);
     CHECK(encode(*again) == encode(message));
   }
@@ -59,7 +59,7 @@ TEST_CASE("every message of the lease socket survives the wire") {
   for (const FromSupervisor& message :
        {FromSupervisor(Queued{1, "j_a", 3}), FromSupervisor(Running{1, "j_a", {}, kApiLimits.defaults}),
         FromSupervisor(refused), FromSupervisor(Ended{2, result}), FromSupervisor(host), FromSupervisor(Fault{"no"})}) {
-    const auto again = decode_from_supervisor(encode(message));
+    const auto again = decode_from_supervisor(Json::parse(encode(message)));
     REQUIRE(again);
     CHECK(encode(*again) == encode(message));
   }
@@ -80,13 +80,13 @@ TEST_CASE("a malformed message is refused with the name of its field") {
   CHECK(field(R"({"say":"open","run":1})") == "request");
   CHECK(field(R"({"say":"kill","target":"j_x"})") == "say");
   CHECK(field(R"({"run":1})") == "say");
-  Json open = encode(FromFrontEnd(full_open()));
+  Json open = Json::parse(encode(FromFrontEnd(full_open())));
   open["request"]["payload"][0]["kind"] = "binary";
   CHECK(decode_from_front_end(open).error().subject == "payload.kind");
-  open = encode(FromFrontEnd(full_open()));
+  open = Json::parse(encode(FromFrontEnd(full_open())));
   open["request"]["require"][0] = "walls";
   CHECK(decode_from_front_end(open).error().subject == "require");
-  open = encode(FromFrontEnd(full_open()));
+  open = Json::parse(encode(FromFrontEnd(full_open())));
   open["request"]["limits"]["wallSeconds"] = 1;
   CHECK(decode_from_front_end(open).error().subject == "limits.wallSeconds");
 }
@@ -98,7 +98,7 @@ TEST_CASE("every message of the monitor socket survives the wire") {
   row.pid = 42;
   row.memory_bytes = 7;
   row.processes = 0;
-  const auto rows = decode_to_monitor(encode(ToMonitor(Jails{{row}, false})));
+  const auto rows = decode_to_monitor(Json::parse(encode(ToMonitor(Jails{{row}, false}))));
   REQUIRE(rows);
   const JailRow& read = std::get<Jails>(*rows).rows.at(0);
   CHECK(read.memory_bytes == 7u);
@@ -107,13 +107,13 @@ TEST_CASE("every message of the monitor socket survives the wire") {
   CHECK_FALSE(read.cpu_us);
   for (const ToMonitor& message : {ToMonitor(Status{}), ToMonitor(Jails{{row}, true}), ToMonitor(Killed{2}),
                                    ToMonitor(Done{}), ToMonitor(Denied{"no"})}) {
-    const auto again = decode_to_monitor(encode(message));
+    const auto again = decode_to_monitor(Json::parse(encode(message)));
     REQUIRE(again);
     CHECK(encode(*again) == encode(message));
   }
   for (const FromMonitor& message :
        {FromMonitor(AskStatus{}), FromMonitor(AskJails{}), FromMonitor(KillJails{"j_a"}), FromMonitor(Drain{})}) {
-    const auto again = decode_from_monitor(encode(message));
+    const auto again = decode_from_monitor(Json::parse(encode(message)));
     REQUIRE(again);
     CHECK(encode(*again) == encode(message));
   }

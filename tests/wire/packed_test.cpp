@@ -10,6 +10,12 @@ namespace mayfly {
 
 namespace {
 
+Json wire_of(const Result& result) {
+  JsonText out;
+  put_result(out, result);
+  return Json::parse(out.take());
+}
+
 // The tag of what reading "<number> <maybe> <word>" comes to.
 std::string read(std::string_view text) {
   PackedReader in(text, "row");
@@ -92,7 +98,7 @@ TEST_CASE("totals and metrics of a result arrive as they were") {
   result.metrics.memory_peak.why = "no memory controller";
   result.metrics.made_ahead = {"network", "cgroup"};
   result.metrics.step_us.back() = 7;
-  const auto again = result_from(result_wire(result));
+  const auto again = result_from(wire_of(result));
   REQUIRE(again);
   CHECK(again->out.bytes == 9);
   CHECK(again->out.truncated);
@@ -110,13 +116,54 @@ TEST_CASE("totals and metrics of a result arrive as they were") {
   CHECK(again->metrics.memory_peak.why == "no memory controller");
   CHECK(again->metrics.made_ahead == result.metrics.made_ahead);
   CHECK(again->metrics.step_us == result.metrics.step_us);
-  for (const char* field : {"out", "err", "controls", "limits", "metrics"}) {
-    Json broken = result_wire(result);
+  for (const char* field : {"facts", "out", "err", "controls", "limits", "metrics"}) {
+    Json broken = wire_of(result);
     broken[field] = broken[field].get<std::string>() + " surplus";
     CHECK_FALSE(result_from(broken));
     broken[field] = "";
     CHECK_FALSE(result_from(broken));
   }
+}
+
+TEST_CASE("what is said of an ending in words and numbers is judged one by one") {
+  Result result;
+  result.id = "j_x";
+  result.ending = Ending::Failed;
+  result.failed_step = Step::MountProc;
+  result.failed_errno = 12;
+  result.limits_reached = {LimitReached::Disk, LimitReached::Output};
+  result.output_incomplete = true;
+  result.profile = "run";
+  result.label = "two words";
+  result.environment = {"HOME=/home/run", "LANG=C.UTF-8"};
+  const auto again = result_from(wire_of(result));
+  REQUIRE(again);
+  CHECK(again->ending == Ending::Failed);
+  CHECK_FALSE(again->exit_code);
+  CHECK_FALSE(again->signal_number);
+  CHECK(again->failed_step == Step::MountProc);
+  CHECK(again->failed_errno == 12);
+  CHECK(again->limits_reached == result.limits_reached);
+  CHECK(again->output_incomplete);
+  CHECK(again->profile == "run");
+  CHECK(again->language.empty());
+  CHECK(again->label == "two words");
+  CHECK(again->environment == result.environment);
+  const auto accepts = [&](const char* facts) {
+    Json changed = wire_of(result);
+    changed["facts"] = facts;
+    return static_cast<bool>(result_from(changed));
+  };
+  CHECK(accepts("j_x exited 0 - 0 0 - 0 run -"));
+  CHECK(accepts("j_x signalled - 9 0 0 memory 0 run python"));
+  CHECK_FALSE(accepts("j_x vanished 0 - 0 0 - 0 run -"));
+  CHECK_FALSE(accepts("j_x exited 256 - 0 0 - 0 run -"));
+  CHECK_FALSE(accepts("j_x signalled - 0 0 0 - 0 run -"));
+  CHECK_FALSE(accepts("j_x signalled - 128 0 0 - 0 run -"));
+  CHECK_FALSE(accepts("j_x failed - - 255 0 - 0 run -"));
+  CHECK_FALSE(accepts("j_x failed - - 0 4096 - 0 run -"));
+  CHECK_FALSE(accepts("j_x exited 0 - 0 0 luck 0 run -"));
+  CHECK_FALSE(accepts("j_x exited 0 - 0 0 - 2 run -"));
 }
 
 TEST_CASE("a relay's report without tails travels without the room for them") {

@@ -16,12 +16,18 @@ Result exited(int code) {
   return result;
 }
 
+Json public_json(const Result& result, const Captured& captured, std::string_view version) {
+  const auto read = parse_json(result_public(result, captured, version), 8);
+  REQUIRE(read);
+  return *read;
+}
+
 }  // namespace
 
 TEST_CASE("the public result has the fields that users rely on", "[P31]") {
   Result result = exited(0);
   result.controls.set(Control::Network, Measured::None);
-  const Json json = result_public(result, {"45\n", ""}, "3.11.2");
+  const Json json = public_json(result, {"45\n", ""}, "3.11.2");
   CHECK(json["stdout"] == "45\n");
   CHECK(json["exitCode"] == 0);
   CHECK(json["signal"] == nullptr);
@@ -36,16 +42,16 @@ TEST_CASE("the public result has the fields that users rely on", "[P31]") {
 TEST_CASE("an exit code is only told of a program that exited by itself", "[P31]") {
   Result result = exited(0);
   result.ending = Ending::TimeLimit;
-  CHECK(result_public(result, {}, "")["exitCode"] == nullptr);
-  CHECK(result_public(result, {}, "")["timedOut"] == true);
+  CHECK(public_json(result, {}, "")["exitCode"] == nullptr);
+  CHECK(public_json(result, {}, "")["timedOut"] == true);
   result.ending = Ending::Signalled;
   result.exit_code.reset();
   result.signal_number = 11;
-  CHECK(result_public(result, {}, "")["signal"] == "SIGSEGV");
+  CHECK(public_json(result, {}, "")["signal"] == "SIGSEGV");
 }
 
 TEST_CASE("bytes that are not UTF-8 come as base64, and the encoding says so") {
-  const Json json = result_public(exited(0), {std::string("\xff\x00", 2), "ok"}, "");
+  const Json json = public_json(exited(0), {std::string("\xff\x00", 2), "ok"}, "");
   CHECK(json["stdout"] == "/wA=");
   CHECK(json["encoding"]["stdout"] == "base64");
   CHECK(json["encoding"]["stderr"] == "utf-8");
@@ -56,7 +62,7 @@ TEST_CASE("a cut falls on a character boundary on both sides", "[P34]") {
   result.out.truncated = true;
   result.out.bytes = 100;
   result.out.tail = "\x82\xac end";  // the last two bytes of a euro sign
-  const Json json = result_public(result, {"head \xe2", ""}, "");
+  const Json json = public_json(result, {"head \xe2", ""}, "");
   CHECK(json["stdout"] == "head ");
   CHECK(json["tail"]["stdout"] == " end");
   CHECK(json["truncated"]["stdout"] == true);
@@ -67,7 +73,7 @@ TEST_CASE("a tail that is not text takes its stream to base64 with it") {
   Result result = exited(0);
   result.out.truncated = true;
   result.out.tail = "\xff\xff\xff\xff\xff";
-  const Json json = result_public(result, {"head", ""}, "");
+  const Json json = public_json(result, {"head", ""}, "");
   CHECK(json["encoding"]["stdout"] == "base64");
   CHECK(*from_base64(json["stdout"].get<std::string>()) == "head");
 }
@@ -84,7 +90,7 @@ TEST_CASE("base64 is strict") {
 TEST_CASE("an unknown measurement is null in public") {
   Result result = exited(0);
   result.metrics.memory_peak.why = "the kernel has no memory.peak";
-  CHECK(result_public(result, {}, "")["metrics"]["memoryPeakBytes"] == nullptr);
+  CHECK(public_json(result, {}, "")["metrics"]["memoryPeakBytes"] == nullptr);
 }
 
 }  // namespace mayfly

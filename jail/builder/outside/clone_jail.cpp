@@ -119,6 +119,11 @@ class Joined {
   int error_ = 0;
 };
 
+bool ends_within(const Cloned& cloned, Milliseconds patience) {
+  pollfd gone{cloned.pidfd.get(), POLLIN, 0};
+  return ::poll(&gone, 1, static_cast<int>(patience.count())) == 1;
+}
+
 // Pid 1 enters its cgroups meanwhile, and waits for the byte before it touches its root.
 int map_ids(Workshop& shop, const Order& order, StepClock& steps, const Cloned& cloned, const RootPart& root,
             const Fd& say_ready) {
@@ -145,6 +150,8 @@ int clone_and_map(Workshop& shop, const Order& order, StepClock& steps, const Tr
   give_descriptors(shop, order, trees, root, ids_ready.get(), in);
   if (const int error = clone_pid_one(shop, order, in, cloned); error != 0) return error;
   const int error = map_ids(shop, order, steps, cloned, root, say_ready);
+  // Nobody can be mapped who is gone: what failed, it has told at its gate.
+  if (error != 0 && ends_within(cloned, Milliseconds{0})) return 0;
   // Before the pipe is closed: pid 1 would take its end for a failure of its own.
   if (error != 0) destroy(cloned);
   return error;
@@ -154,8 +161,9 @@ int clone_and_map(Workshop& shop, const Order& order, StepClock& steps, const Tr
 Parts take_parts(Workshop& shop, const Plan& plan, Cloned& cloned) {
   Parts prepared = std::exchange(shop.prepared, Parts());
   if (plan.prepared != 0 && prepared.is_complete()) return prepared;
-  cloned.parts_made_ahead = !shop.parts.is_empty();
-  return cloned.parts_made_ahead ? shop.parts.take() : Parts();
+  Parts parts = shop.parts.take();
+  cloned.parts_made_ahead = parts.is_complete();
+  return cloned.parts_made_ahead ? std::move(parts) : Parts();
 }
 
 int make_missing(Workshop& shop, StepClock& steps, Parts& parts) {
@@ -182,8 +190,7 @@ int make_parts(Workshop& shop, Furnish furnish, Parts& made) {
 
 void destroy(const Cloned& cloned) {
   ::syscall(SYS_pidfd_send_signal, cloned.pidfd.get(), SIGKILL, nullptr, 0);
-  pollfd gone{cloned.pidfd.get(), POLLIN, 0};
-  ::poll(&gone, 1, static_cast<int>(kBuildLimit.count()));
+  ends_within(cloned, kBuildLimit);
 }
 
 int clone_jail(Workshop& shop, const Order& order, StepClock& steps, Cloned& cloned) {
