@@ -37,24 +37,48 @@ Step step_named(std::string_view word) {
   return Step::None;
 }
 
+struct StepNumber {
+  Step step = Step::None;
+  int number = 0;
+};
+
+// "MountProc:5"
+StepNumber step_number(std::string_view all, std::string_view text) {
+  const auto colon = text.rfind(':');
+  if (colon == std::string_view::npos) refuse(all);
+  const StepNumber found{step_named(text.substr(0, colon)), std::atoi(text.data() + colon + 1)};
+  if (found.step == Step::None || found.number <= 0) refuse(all);
+  return found;
+}
+
+void take(Faults& faults, std::string_view text) {
+  if (text.starts_with("fail:")) {
+    const StepNumber found = step_number(text, text.substr(5));
+    faults.step = found.step;
+    faults.error = found.number;
+  } else if (text.starts_with("slow:")) {
+    const StepNumber found = step_number(text, text.substr(5));
+    faults.slow_step = found.step;
+    faults.slow_ms = found.number;
+  } else {
+    if (!text.starts_with("weaken:")) refuse(text);
+    for (const auto& [word, layer] : kLayers)
+      if (text.substr(7) == word) faults.layer = layer;
+    if (faults.layer == Layer::None) refuse(text);
+  }
+}
+
 }  // namespace
 
 Faults Faults::from_arguments(int count, char** arguments) {
   Faults faults;
-  if (count < 2) return faults;
-  const std::string_view text = arguments[1];
-  if (text.starts_with("fail:")) {
-    const auto colon = text.rfind(':');
-    faults.step = step_named(text.substr(5, colon > 5 ? colon - 5 : 0));
-    faults.error = std::atoi(arguments[1] + colon + 1);
-    if (faults.step == Step::None || faults.error <= 0) refuse(text);
-    return faults;
-  }
-  if (!text.starts_with("weaken:")) refuse(text);
-  for (const auto& [word, layer] : kLayers)
-    if (text.substr(7) == word) faults.layer = layer;
-  if (faults.layer == Layer::None) refuse(text);
+  for (int i = 1; i < count; ++i) take(faults, arguments[i]);
   return faults;
+}
+
+int Faults::at(Step entered) const {
+  if (entered == slow_step) ::usleep(static_cast<useconds_t>(slow_ms) * 1000);
+  return entered == step ? error : 0;
 }
 
 }  // namespace mayfly

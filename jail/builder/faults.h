@@ -3,6 +3,7 @@
 // here is a constant and nothing of it is left.
 //   mayfly-builder-faulty fail:MountProc:5        the step fails with that errno
 //   mayfly-builder-faulty weaken:landlock         the layer is left out, everything else is as always
+//   mayfly-builder-faulty slow:MapIds:50          the step takes 50 ms longer; also beside one of the others
 #pragma once
 
 #include <cstdint>
@@ -39,11 +40,13 @@ enum class Layer : std::uint8_t {
 struct Faults {
   Step step = Step::None;
   int error = 0;
+  Step slow_step = Step::None;
+  int slow_ms = 0;
   Layer layer = Layer::None;
 
   // Terminates the program with a message on stderr when the argument is not understood.
   static Faults from_arguments(int count, char** arguments);
-  [[nodiscard]] int at(Step entered) const { return entered == step ? error : 0; }
+  [[nodiscard]] int at(Step entered) const;
   [[nodiscard]] bool leaves_out(Layer asked) const { return asked == layer; }
 };
 

@@ -15,10 +15,10 @@ using namespace mayfly::bench;
 
 namespace {
 
-Bench start_faulty(const std::string& fault, bool made_ahead = false) {
+Bench start_faulty(const std::vector<std::string>& faults, bool made_ahead = false) {
   BenchOptions options;
   options.program = "mayfly-builder-faulty";
-  options.arguments = {fault};
+  options.arguments = faults;
   options.made_ahead = made_ahead;
   auto started = Bench::start(options);
   if (!started) FAIL(started.error().text());
@@ -54,7 +54,7 @@ TEST_CASE("any step that fails means no jail, a named step, and nothing left", "
   for (std::uint8_t number = 1; number < kStepCount; ++number) {
     const auto step = static_cast<Step>(number);
     INFO(name(step));
-    Bench bench = start_faulty("fail:" + std::string(name(step)) + ":" + std::to_string(ENOTRECOVERABLE));
+    Bench bench = start_faulty({"fail:" + std::string(name(step)) + ":" + std::to_string(ENOTRECOVERABLE)});
     const std::size_t mounts = mounts_of(bench.pid());
     Built jail = bench.build(full_job());
     if (jail.at_gate && step == Step::Execute) {
@@ -79,9 +79,18 @@ TEST_CASE("any step that fails means no jail, a named step, and nothing left", "
   }
 }
 
+TEST_CASE("pid 1 tells what failed, also when it is gone before its ids are there", "[P10][root]") {
+  Bench bench = start_faulty({"fail:EnterCgroup:28", "slow:MapIds:100"});
+  const Built jail = bench.build(full_job());
+  REQUIRE(jail.failed);
+  CHECK(jail.failed->step == static_cast<std::uint32_t>(Step::EnterCgroup));
+  CHECK(jail.failed->error == ENOSPC);
+  CHECK(bench.wait_released(0));
+}
+
 TEST_CASE("a builder whose step fails goes on building nothing, and does not die", "[P10][root]") {
-  Bench outside = start_faulty("fail:FitRoot:28");
-  Bench inside = start_faulty("fail:PlaceTrees:28");
+  Bench outside = start_faulty({"fail:FitRoot:28"});
+  Bench inside = start_faulty({"fail:PlaceTrees:28"});
   for (int i = 0; i < 3; ++i) {
     CHECK(outside.build(full_job()).reply.error == ENOSPC);
     const Built jail = inside.build(full_job());
@@ -92,21 +101,21 @@ TEST_CASE("a builder whose step fails goes on building nothing, and does not die
 
 TEST_CASE("a layer left out by hand shows in what is proved or measured", "[P20][root]") {
   SECTION("landlock") {
-    Bench bench = start_faulty("weaken:landlock");
+    Bench bench = start_faulty({"weaken:landlock"});
     Built jail = bench.build(full_job());
     REQUIRE(jail.at_gate);
     CHECK(jail.at_gate->landlock_errno == 0);
     bench.destroy(jail);
   }
   SECTION("filter") {
-    Bench bench = start_faulty("weaken:filter");
+    Bench bench = start_faulty({"weaken:filter"});
     Built jail = bench.build(full_job());
     REQUIRE(jail.at_gate);
     CHECK(jail.at_gate->filter_errno == ENOSYS);
     bench.destroy(jail);
   }
   SECTION("proc") {
-    Bench bench = start_faulty("weaken:proc");
+    Bench bench = start_faulty({"weaken:proc"});
     Built jail = bench.build(full_job());
     REQUIRE(jail.at_gate);
     REQUIRE(jail.placed);
@@ -114,21 +123,21 @@ TEST_CASE("a layer left out by hand shows in what is proved or measured", "[P20]
     bench.destroy(jail);
   }
   SECTION("environment") {
-    Bench bench = start_faulty("weaken:environment");
+    Bench bench = start_faulty({"weaken:environment"});
     Built jail = bench.build(full_job());
     REQUIRE(jail.at_gate);
     CHECK(jail.at_gate->environment_count == 4);
     bench.destroy(jail);
   }
   SECTION("capabilities") {
-    Bench bench = start_faulty("weaken:caps");
+    Bench bench = start_faulty({"weaken:caps"});
     Built jail = bench.build(full_job());
     REQUIRE(jail.at_gate);
     CHECK(status_line(jail.program, "CapBnd") != "0000000000000000");
     bench.destroy(jail);
   }
   SECTION("limits") {
-    Bench bench = start_faulty("weaken:limits");
+    Bench bench = start_faulty({"weaken:limits"});
     Built jail = bench.build(full_job());
     REQUIRE(jail.at_gate);
     const std::string limits = read_text("/proc/" + std::to_string(jail.program) + "/limits");
