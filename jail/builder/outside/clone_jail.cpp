@@ -138,7 +138,7 @@ int map_ids(Workshop& shop, const Order& order, StepClock& steps, const Cloned& 
 // We are in the jail's namespace still, pid 1 is making its root. The gate waits for our answer.
 int raise_network(Workshop& shop, StepClock& steps, const NetworkPart& part) {
   if (const int error = enter(shop, steps, Step::RaiseLoopback); error != 0) return error;
-  return part.network && !part.is_furnished ? furnish_network(shop.host_proc) : 0;
+  return part.network && !part.is_furnished ? furnish_network(part, shop.host_proc) : 0;
 }
 
 int clone_and_map(Workshop& shop, const Order& order, StepClock& steps, const TreeCopies& trees, const RootPart& root,

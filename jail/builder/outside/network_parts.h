@@ -17,8 +17,9 @@ struct NetworkPart {
 };
 
 // What is ours in a new namespace, from within: lo up, and set to hold little, since connections that nobody has
-// accepted are memory of no control group. `proc` is a procfs. 0 or an errno.
-int furnish_network(int proc);
+// accepted are memory of no control group. `proc` is a procfs. 0 or an errno; EXDEV where we are not in the part's
+// namespace: the settings would be the host's.
+int furnish_network(const NetworkPart& part, int proc);
 
 // Later: by the caller, when the jail is being built already. It takes a third as long as the namespace itself.
 enum class Furnish : bool { Now, Later };
