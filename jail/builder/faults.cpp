@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -47,11 +48,13 @@ StepNumber step_number(std::string_view all, std::string_view text) {
   const auto colon = text.rfind(':');
   if (colon == std::string_view::npos) refuse(all);
   const StepNumber found{step_named(text.substr(0, colon)), std::atoi(text.data() + colon + 1)};
-  if (found.step == Step::None || found.number <= 0) refuse(all);
+  if (found.step == Step::None || found.number <= 0 || found.number > 4095) refuse(all);  // MAX_ERRNO; or 4 s
   return found;
 }
 
 void take(Faults& faults, std::string_view text) {
+  const bool is_second = faults.step != Step::None || faults.layer != Layer::None;
+  if (is_second && !text.starts_with("slow:")) refuse(text);
   if (text.starts_with("fail:")) {
     const StepNumber found = step_number(text, text.substr(5));
     faults.step = found.step;
@@ -77,7 +80,7 @@ Faults Faults::from_arguments(int count, char** arguments) {
 }
 
 int Faults::at(Step entered) const {
-  if (entered == slow_step) ::usleep(static_cast<useconds_t>(slow_ms) * 1000);
+  if (entered == slow_step && ::usleep(static_cast<useconds_t>(slow_ms) * 1000) != 0) return errno;
   return entered == step ? error : 0;
 }
 

@@ -111,7 +111,6 @@ Expected<void> serve(HostFacts& facts) {
   ::malloc_trim(0);  // what starting took: each clone would copy its page tables
   Nsids nsids = Nsids::open();
   PartsAhead parts;
-  if (const int error = parts.open(); error != 0) return failure("make a place for parts made ahead", error);
   Workshop shop{
       facts, nsids, parts, root.host_proc(), root.network(), root.network_of_keeper(), kBuilderSupervisorPidfd};
   serve_orders(shop, {kKeeperPidfd, kBuilderControl}, facts.makes_ahead ? MakeAhead::Yes : MakeAhead::No);

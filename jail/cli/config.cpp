@@ -99,16 +99,11 @@ Expected<void> judge_openness(const ConfigReader& in, const Settings& settings) 
   return {};
 }
 
-bool is_profile_name(std::string_view name) {
-  if (name.empty() || name.size() > 32 || name[0] < 'a' || name[0] > 'z') return false;
-  return name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string_view::npos;
-}
-
 // {"bash": {"shell": ["/bin/bash"]}, "py": {"language": "python"}}, beside the built-in ones.
 Expected<void> read_profiles(const ConfigReader& in, const Json& object, Policy& policy) {
   std::vector<Profile> profiles = policy.catalogue.profiles();
   for (const auto& [name, value] : object.items()) {
-    if (!is_profile_name(name)) return in.wrong(name, "a name has a-z, 0-9 and -, begins with a letter, 32 at most");
+    if (!is_catalogue_name(name)) return in.wrong(name, "a name has a-z, 0-9 and -, begins with a letter, 32 at most");
     if (policy.catalogue.profile(name) != nullptr) return in.wrong(name, "is built in and cannot be changed");
     if (!value.is_object()) return in.wrong(name, "an object is needed: { ... }");
     ConfigReader row = in.below(value, name.c_str());

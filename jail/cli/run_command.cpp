@@ -84,7 +84,9 @@ int report(RunOutcome outcome, const Request& request, Streams streams) {
   const std::string line = reason_line(result);
   if (streams == Streams::Captured) {
     drop_reason(outcome.captured.err, line);
-    print(STDOUT_FILENO, Json::parse(result_public(result, outcome.captured, "")).dump(2) + "\n");
+    const std::string text = result_public(result, outcome.captured, "");
+    const Expected<Json> tree = parse_json(text, kMaxFrameDepth);
+    print(STDOUT_FILENO, (tree ? tree->dump(2) : text) + "\n");
     return exit_status(result);
   }
   warn_unlimited(result, request.limits);

@@ -4,6 +4,11 @@
 
 namespace mayfly {
 
+bool is_catalogue_name(std::string_view name) {
+  if (name.empty() || name.size() > 32 || name[0] < 'a' || name[0] > 'z') return false;
+  return name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string_view::npos;
+}
+
 Catalogue Catalogue::built_in() {
   Language python;
   python.name = "python";

@@ -26,6 +26,10 @@ struct Profile {
   std::vector<std::string> shell;  // argv of an interactive session when there is no language: {"/bin/sh"}
 };
 
+// What a profile or a language may be called: a-z, 0-9 and -, a letter first, 1..32 bytes. It is a user name of SSH,
+// and one word wherever words stand in a row.
+bool is_catalogue_name(std::string_view name);
+
 // The tables of one configuration. Immutable once made.
 class Catalogue {
  public:

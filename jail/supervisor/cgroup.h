@@ -179,7 +179,7 @@ class CgroupHost {
 
   // Takes a group made ahead if one with the same limits is there, else makes one.
   virtual Expected<JailCgroup> make(std::uint32_t slot, const GroupLimits& limits) = 0;
-  // Makes at most `most` groups ahead, for limits that were asked for before (or expect()ed); kPartsAhead in all.
+  // Makes at most `most` groups ahead, for limits that were asked for before (or expect()ed); kGroupsAhead in all.
   // True when more are wanted: call again at the next quiet moment. Failures are kept back: making one in time of
   // need will meet and report the same.
   virtual bool refill(std::uint32_t most) = 0;

@@ -30,7 +30,7 @@ AheadGroups::Set& AheadGroups::set_of(const GroupLimits& limits) {
 std::unique_ptr<JailGroup> AheadGroups::take(const GroupLimits& limits) {
   Set& set = set_of(limits);
   if (set.ready.empty()) {
-    set.target = set.target == 0 ? kFirstTarget : std::min<std::size_t>(set.target * 2, kPartsAhead);
+    set.target = set.target == 0 ? kFirstTarget : std::min<std::size_t>(set.target * 2, kGroupsAhead);
     return nullptr;
   }
   std::unique_ptr<JailGroup> group = std::move(set.ready.back());
@@ -46,7 +46,7 @@ void AheadGroups::expect(const GroupLimits& limits) {
 const GroupLimits* AheadGroups::wanted() const {
   std::size_t total = 0;
   for (const Set& set : sets_) total += set.ready.size();
-  if (total >= kPartsAhead) return nullptr;
+  if (total >= kGroupsAhead) return nullptr;
   for (const Set& set : sets_)
     if (set.ready.size() < set.target) return &set.limits;
   return nullptr;

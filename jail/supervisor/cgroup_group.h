@@ -43,7 +43,7 @@ class AheadGroups {
  public:
   std::unique_ptr<JailGroup> take(const GroupLimits& limits);  // null: none ready; then more are kept from now on
   void expect(const GroupLimits& limits);
-  // The limits of which one more is wanted now, or null. Total stays within kPartsAhead.
+  // The limits of which one more is wanted now, or null. Total stays within kGroupsAhead.
   [[nodiscard]] const GroupLimits* wanted() const;
   void put(const GroupLimits& limits, std::unique_ptr<JailGroup> group);
   void clear() { sets_.clear(); }

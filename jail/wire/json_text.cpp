@@ -2,6 +2,7 @@
 
 #include <array>
 #include <charconv>
+#include <cmath>
 
 #include "jail/spec/escape.h"
 #include "jail/wire/frame.h"
@@ -68,6 +69,7 @@ JsonText& JsonText::put(std::string_view key, std::string_view value) {
 JsonText& JsonText::put(std::string_view key, std::nullptr_t) { return put_plain(key, "null"); }
 
 JsonText& JsonText::put(std::string_view key, double value) {
+  if (!std::isfinite(value)) return put(key, nullptr);
   std::array<char, 400> digits;  // the largest double has 309 before the point, the smallest 324 behind it
   const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value, std::chars_format::fixed).ptr;
   const std::string_view text(digits.data(), static_cast<std::size_t>(end - digits.data()));

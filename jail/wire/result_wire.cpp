@@ -158,9 +158,15 @@ Expected<std::vector<LimitReached>> reached_from(std::string_view text) {
 }
 
 std::string_view word_or_none(std::string_view word) { return word.empty() ? "-" : word; }
-std::string none_or_word(std::string_view word) { return word == "-" ? std::string() : std::string(word); }
 
-// What is a word or a number. Names of profiles and languages are the catalogue's.
+Expected<std::string> none_or_word(std::string_view word, std::size_t most_bytes) {
+  if (word.size() > most_bytes)
+    return failure("read field", 0, "facts", "a word of at most " + std::to_string(most_bytes) + " bytes is needed");
+  return word == "-" ? std::string() : std::string(word);
+}
+
+// What is a word or a number; an empty word is "-". Ids are ours, names of profiles and languages are judged when the
+// catalogue is read (supervisor_config.cpp): no spaces, not "-".
 std::string facts_wire(const Result& result) {
   const auto number = [](const std::optional<int>& value) {
     return value ? std::optional<std::uint64_t>(static_cast<std::uint64_t>(*value)) : std::nullopt;
@@ -184,7 +190,7 @@ Expected<void> read_facts(std::string_view text, Result& result) {
   const auto small = [](const std::optional<std::uint64_t>& value) {
     return value ? std::optional<int>(static_cast<int>(*value)) : std::nullopt;
   };
-  result.id = none_or_word(TRY(in.word()));
+  result.id = TRY(none_or_word(TRY(in.word()), 40));
   const auto ending = ending_named(TRY(in.word()));
   if (!ending) return failure("read field", 0, "facts", "unknown ending");
   result.ending = *ending;
@@ -195,8 +201,8 @@ Expected<void> read_facts(std::string_view text, Result& result) {
   result.failed_errno = static_cast<int>(TRY(in.number(kMaxErrno)));
   result.limits_reached = TRY(reached_from(TRY(in.word())));
   result.output_incomplete = TRY(in.number(1)) != 0;
-  result.profile = none_or_word(TRY(in.word()));
-  result.language = none_or_word(TRY(in.word()));
+  result.profile = TRY(none_or_word(TRY(in.word()), 64));
+  result.language = TRY(none_or_word(TRY(in.word()), 64));
   return in.finish();
 }
 

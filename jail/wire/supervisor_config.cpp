@@ -41,10 +41,18 @@ Expected<std::vector<std::string>> words_from(JsonReader& in, const char* key) {
   return words;
 }
 
+// Without it a word of every result could not be read again (result_wire.cpp).
+Expected<std::string> name_from(JsonReader& in) {
+  std::string name = TRY(in.text("name", 64));
+  if (!is_catalogue_name(name))
+    return failure("read field", 0, in.path("name"), "a name has a-z, 0-9 and -, begins with a letter, 32 at most");
+  return name;
+}
+
 Expected<Language> language_from(const Json& object) {
   JsonReader in(object, "languages");
   Language language;
-  language.name = TRY(in.text("name", 64));
+  language.name = TRY(name_from(in));
   language.file = TRY(in.text("file", 64));
   language.run = TRY(words_from(in, "run"));
   language.interactive = TRY(words_from(in, "interactive"));
@@ -57,7 +65,7 @@ Expected<Language> language_from(const Json& object) {
 Expected<Profile> profile_from(const Json& object) {
   JsonReader in(object, "profiles");
   Profile profile;
-  profile.name = TRY(in.text("name", 64));
+  profile.name = TRY(name_from(in));
   profile.language = TRY(in.text("language", 64));
   profile.shell = TRY(words_from(in, "shell"));
   TRY(in.finish());

@@ -1,4 +1,4 @@
-// Groups made ahead: only of limits that were asked for, each handed out once, never more than kPartsAhead.
+// Groups made ahead: only of limits that were asked for, each handed out once, never more than kGroupsAhead.
 #include <catch2/catch.hpp>
 
 #include "tests/cgroup/fake_tree.h"
@@ -62,12 +62,12 @@ TEST_CASE("refilling stops at what it was allowed, and says that more is wanted"
   CHECK(ahead.count() == 1);
 }
 
-TEST_CASE("a run of misses raises what is kept, up to kPartsAhead in all") {
+TEST_CASE("a run of misses raises what is kept, up to kGroupsAhead in all") {
   Ahead ahead;
   for (int i = 0; i < 12; ++i) REQUIRE(ahead.host->make(1, kLimits).has_value());
   for (int i = 0; i < 12; ++i) REQUIRE(ahead.host->make(1, kOther).has_value());
   CHECK_FALSE(ahead.host->refill(1000));
-  CHECK(ahead.count() == kPartsAhead);
+  CHECK(ahead.count() == kGroupsAhead);
 }
 
 TEST_CASE("with made-ahead turned off nothing is made ahead") {

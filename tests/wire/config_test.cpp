@@ -23,4 +23,17 @@ TEST_CASE("the supervisor's configuration survives the wire, and a foreign key i
   CHECK_FALSE(decode_supervisor_config(foreign));
 }
 
+TEST_CASE("a profile or language with a name that is no word is refused") {
+  const Json body = encode(SupervisorConfig());
+  for (const char* table : {"profiles", "languages"})
+    for (const char* name : {"", "-", "two words", "Python", "a_b", "x\n"}) {
+      Json changed = body;
+      changed["policy"]["catalogue"][table][0]["name"] = name;
+      CAPTURE(table, name);
+      const auto read = decode_supervisor_config(changed);
+      REQUIRE_FALSE(read);
+      CHECK(read.error().subject == std::string(table) + ".name");
+    }
+}
+
 }  // namespace mayfly

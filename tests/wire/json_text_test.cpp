@@ -64,6 +64,13 @@ TEST_CASE("numbers with a fraction are as short as they can be, and stay such nu
     CHECK(read["n"].get<double>() == value);
     CHECK(text == by_library(Json{{"n", value}}));
   }
+  for (const double value : {1e-7, 5e-324, 1e300, std::numeric_limits<double>::max()}) {  // the library: an exponent
+    const std::string text = JsonText().put("n", value).take();
+    CHECK(text.find_first_of("eE") == std::string::npos);
+    CHECK(Json::parse(text)["n"].get<double>() == value);
+  }
+  CHECK(JsonText().put("n", std::numeric_limits<double>::quiet_NaN()).take() == R"({"n":null})");
+  CHECK(JsonText().put("n", -std::numeric_limits<double>::infinity()).take() == R"({"n":null})");
 }
 
 }  // namespace mayfly

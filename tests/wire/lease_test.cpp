@@ -30,16 +30,62 @@ Open full_open() {
   return open;
 }
 
+// As a receiver reads it: duplicate keys are refused.
+Json read_back(const std::string& text) {
+  auto read = parse_json(text, kMaxFrameDepth);
+  REQUIRE(read);
+  return std::move(*read);
+}
+
 }  // namespace
+
+TEST_CASE("what goes over the lease socket is this text") {
+  CHECK(encode(FromFrontEnd(full_open())) ==
+        R"({"say":"open","run":7,"stdin":true,"request":{"origin":"ssh","peer":"127.0.0.1:5",)"
+        R"("principal":"anonymous@127.0.0.1","profile":"python","payload":[{"kind":"code","offset":0,"length":5},)"
+        R"({"kind":"file","offset":5,"length":2,"name":"a/b","executable":true}],"payloadBytes":7,)"
+        R"("terminal":{"columns":120,"rows":40,"term":"xterm"},"limits":{"wallMs":5,"cpus":0.5},)"
+        R"("require":["memory"],"reproducible":true,"label":"step 3","queueMs":100}})");
+  LimitRequest all{1, 2, 3, 4, 5, 6, 7, 1.5};
+  Open open;
+  open.run = 1;
+  open.request.limits = all;
+  CHECK(encode(FromFrontEnd(open))
+            .find(R"("limits":{"wallMs":1,"cpuMs":2,"memoryBytes":3,"processes":4,"cpus":1.5,"diskBytes":5,)"
+                  R"("openFiles":6,"outputBytes":7})") != std::string::npos);
+  Host host;
+  host.kernel = "6.1";
+  host.root = true;
+  host.cgroups = "v2";
+  host.controls = {HostControl{Control::Memory, Measured::Unlimited, "no cgroup", "run as root"}};
+  host.required.add(Control::Cpu);
+  CHECK(encode(FromSupervisor(host)) ==
+        R"({"say":"host","kernel":"6.1","root":true,"cgroups":"v2","controls":[{"control":"memory",)"
+        R"("expected":"unlimited","cause":"no cgroup","fix":"run as root"}],"required":["cpu"]})");
+  Result result;
+  result.id = "j_x";
+  result.ending = Ending::Exited;
+  result.exit_code = 3;
+  result.text = "exited with status 3";
+  result.profile = "run";
+  result.environment = {"HOME=/home/run"};
+  result.label = "a b";
+  const std::string none(64, '0');
+  CHECK(
+      encode(FromSupervisor(Ended{2, result, true}))
+          .starts_with(R"({"say":"ended","run":2,"afterRunning":true,"result":{"facts":"j_x exited 3 - 0 0 - 0 run -",)"
+                       R"("text":"exited with status 3","out":"0 0 )" +
+                       none + R"(","err":"0 0 )" + none + R"(","metrics":"0 0 0 0 - - - -)"));
+}
 
 TEST_CASE("every message of the lease socket survives the wire") {
   const std::string open = encode(FromFrontEnd(full_open()));
-  const auto read = decode_from_front_end(Json::parse(open));
+  const auto read = decode_from_front_end(read_back(open));
   REQUIRE(read);
   CHECK(encode(*read) == open);
   for (const FromFrontEnd& message : {FromFrontEnd(Cancel{1, Ending::Disconnected}), FromFrontEnd(SignalRun{2, 15}),
                                       FromFrontEnd(ResizeRun{3, {80, 24}}), FromFrontEnd(AskHost{})}) {
-    const auto again = decode_from_front_end(Json::parse(encode(message)));
+    const auto again = decode_from_front_end(read_back(encode(message)));
     REQUIRE(again);
     CHECK(encode(*again) == encode(message));
   }
@@ -59,7 +105,7 @@ TEST_CASE("every message of the lease socket survives the wire") {
   for (const FromSupervisor& message :
        {FromSupervisor(Queued{1, "j_a", 3}), FromSupervisor(Running{1, "j_a", {}, kApiLimits.defaults}),
         FromSupervisor(refused), FromSupervisor(Ended{2, result}), FromSupervisor(host), FromSupervisor(Fault{"no"})}) {
-    const auto again = decode_from_supervisor(Json::parse(encode(message)));
+    const auto again = decode_from_supervisor(read_back(encode(message)));
     REQUIRE(again);
     CHECK(encode(*again) == encode(message));
   }
@@ -80,13 +126,13 @@ TEST_CASE("a malformed message is refused with the name of its field") {
   CHECK(field(R"({"say":"open","run":1})") == "request");
   CHECK(field(R"({"say":"kill","target":"j_x"})") == "say");
   CHECK(field(R"({"run":1})") == "say");
-  Json open = Json::parse(encode(FromFrontEnd(full_open())));
+  Json open = read_back(encode(FromFrontEnd(full_open())));
   open["request"]["payload"][0]["kind"] = "binary";
   CHECK(decode_from_front_end(open).error().subject == "payload.kind");
-  open = Json::parse(encode(FromFrontEnd(full_open())));
+  open = read_back(encode(FromFrontEnd(full_open())));
   open["request"]["require"][0] = "walls";
   CHECK(decode_from_front_end(open).error().subject == "require");
-  open = Json::parse(encode(FromFrontEnd(full_open())));
+  open = read_back(encode(FromFrontEnd(full_open())));
   open["request"]["limits"]["wallSeconds"] = 1;
   CHECK(decode_from_front_end(open).error().subject == "limits.wallSeconds");
 }
@@ -98,7 +144,7 @@ TEST_CASE("every message of the monitor socket survives the wire") {
   row.pid = 42;
   row.memory_bytes = 7;
   row.processes = 0;
-  const auto rows = decode_to_monitor(Json::parse(encode(ToMonitor(Jails{{row}, false}))));
+  const auto rows = decode_to_monitor(read_back(encode(ToMonitor(Jails{{row}, false}))));
   REQUIRE(rows);
   const JailRow& read = std::get<Jails>(*rows).rows.at(0);
   CHECK(read.memory_bytes == 7u);
@@ -107,13 +153,13 @@ TEST_CASE("every message of the monitor socket survives the wire") {
   CHECK_FALSE(read.cpu_us);
   for (const ToMonitor& message : {ToMonitor(Status{}), ToMonitor(Jails{{row}, true}), ToMonitor(Killed{2}),
                                    ToMonitor(Done{}), ToMonitor(Denied{"no"})}) {
-    const auto again = decode_to_monitor(Json::parse(encode(message)));
+    const auto again = decode_to_monitor(read_back(encode(message)));
     REQUIRE(again);
     CHECK(encode(*again) == encode(message));
   }
   for (const FromMonitor& message :
        {FromMonitor(AskStatus{}), FromMonitor(AskJails{}), FromMonitor(KillJails{"j_a"}), FromMonitor(Drain{})}) {
-    const auto again = decode_from_monitor(Json::parse(encode(message)));
+    const auto again = decode_from_monitor(read_back(encode(message)));
     REQUIRE(again);
     CHECK(encode(*again) == encode(message));
   }

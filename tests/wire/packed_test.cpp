@@ -13,7 +13,7 @@ namespace {
 Json wire_of(const Result& result) {
   JsonText out;
   put_result(out, result);
-  return Json::parse(out.take());
+  return parse_json(out.take(), kMaxFrameDepth).value();
 }
 
 // The tag of what reading "<number> <maybe> <word>" comes to.
@@ -156,6 +156,8 @@ TEST_CASE("what is said of an ending in words and numbers is judged one by one")
   };
   CHECK(accepts("j_x exited 0 - 0 0 - 0 run -"));
   CHECK(accepts("j_x signalled - 9 0 0 memory 0 run python"));
+  CHECK_FALSE(accepts((std::string(41, 'j') + " exited 0 - 0 0 - 0 run -").c_str()));
+  CHECK_FALSE(accepts(("j_x exited 0 - 0 0 - 0 " + std::string(65, 'r') + " -").c_str()));
   CHECK_FALSE(accepts("j_x vanished 0 - 0 0 - 0 run -"));
   CHECK_FALSE(accepts("j_x exited 256 - 0 0 - 0 run -"));
   CHECK_FALSE(accepts("j_x signalled - 0 0 0 - 0 run -"));

@@ -119,7 +119,7 @@ class Joined {
   int error_ = 0;
 };
 
-bool ends_within(const Cloned& cloned, Milliseconds patience) {
+[[nodiscard]] bool ends_within(const Cloned& cloned, Milliseconds patience) {
   pollfd gone{cloned.pidfd.get(), POLLIN, 0};
   return ::poll(&gone, 1, static_cast<int>(patience.count())) == 1;
 }
@@ -150,7 +150,7 @@ int clone_and_map(Workshop& shop, const Order& order, StepClock& steps, const Tr
   give_descriptors(shop, order, trees, root, ids_ready.get(), in);
   if (const int error = clone_pid_one(shop, order, in, cloned); error != 0) return error;
   const int error = map_ids(shop, order, steps, cloned, root, say_ready);
-  // Nobody can be mapped who is gone: what failed, it has told at its gate.
+  // Nobody can be mapped who is gone: what failed it has told at its gate, unless it was killed.
   if (error != 0 && ends_within(cloned, Milliseconds{0})) return 0;
   // Before the pipe is closed: pid 1 would take its end for a failure of its own.
   if (error != 0) destroy(cloned);
@@ -161,9 +161,8 @@ int clone_and_map(Workshop& shop, const Order& order, StepClock& steps, const Tr
 Parts take_parts(Workshop& shop, const Plan& plan, Cloned& cloned) {
   Parts prepared = std::exchange(shop.prepared, Parts());
   if (plan.prepared != 0 && prepared.is_complete()) return prepared;
-  Parts parts = shop.parts.take();
-  cloned.parts_made_ahead = parts.is_complete();
-  return cloned.parts_made_ahead ? std::move(parts) : Parts();
+  cloned.parts_made_ahead = !shop.parts.is_empty();
+  return cloned.parts_made_ahead ? shop.parts.take() : Parts();
 }
 
 int make_missing(Workshop& shop, StepClock& steps, Parts& parts) {
@@ -190,7 +189,7 @@ int make_parts(Workshop& shop, Furnish furnish, Parts& made) {
 
 void destroy(const Cloned& cloned) {
   ::syscall(SYS_pidfd_send_signal, cloned.pidfd.get(), SIGKILL, nullptr, 0);
-  ends_within(cloned, kBuildLimit);
+  (void)ends_within(cloned, kBuildLimit);  // the supervisor watches what is stuck
 }
 
 int clone_jail(Workshop& shop, const Order& order, StepClock& steps, Cloned& cloned) {

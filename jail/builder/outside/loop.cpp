@@ -96,10 +96,7 @@ class Loop {
         refilling_ = false;  // the host has none left at the moment: try again after the next order
         return;
       }
-      if (!shop_.parts.add(std::move(parts))) {
-        refilling_ = false;  // too many descriptors are in flight
-        return;
-      }
+      shop_.parts.add(std::move(parts));
     }
   }
 

@@ -18,31 +18,16 @@ struct Parts {
   [[nodiscard]] bool is_complete() const { return network.network && root.tree; }
 };
 
-// A few are at hand as descriptors of ours; the others are parked in a socket of ours as messages in flight (unix(7),
-// SCM_RIGHTS). Each clone copies our table of descriptors and pid 1 closes the copies: 256 of them are 60 us of every
-// jail.
 class PartsAhead {
  public:
-  int open();  // before the first use: 0 or an errno. Without it only those at hand are kept.
-
-  [[nodiscard]] bool is_full() const { return count() == kPartsAhead; }
-  [[nodiscard]] bool is_empty() const { return count() == 0; }
-  [[nodiscard]] std::uint32_t count() const { return at_hand_count_ + parked_count_; }
-  // False: they are not kept (as an ordinary user all descriptors in flight are counted together, ETOOMANYREFS).
-  bool add(Parts parts);
-  // The youngest at hand, whose memory the processor still has, else the oldest that is parked. Incomplete only when
-  // there are none, or when our table of descriptors is full.
-  Parts take();
+  [[nodiscard]] bool is_full() const { return count_ == kept_.size(); }
+  [[nodiscard]] bool is_empty() const { return count_ == 0; }
+  void add(Parts parts) { kept_[count_++] = std::move(parts); }
+  Parts take() { return std::move(kept_[--count_]); }
 
  private:
-  bool park(const Parts& parts);
-  Parts unpark();
-
-  static constexpr std::uint32_t kAtHand = 4;
-  std::array<Parts, kAtHand> at_hand_{};
-  std::uint32_t at_hand_count_ = 0;
-  std::uint32_t parked_count_ = 0;
-  Fd in_, out_;
+  std::array<Parts, kPartsAhead> kept_{};
+  std::uint32_t count_ = 0;
 };
 
 }  // namespace mayfly
