@@ -1,6 +1,7 @@
 #include "jail/cli/monitor_client.h"
 
 #include <poll.h>
+#include <unistd.h>
 
 #include <cerrno>
 
@@ -16,7 +17,12 @@ constexpr int kMostFrames = 4096;  // more rows than there can be jails
 Expected<MonitorClient> MonitorClient::connect(const Paths& paths) {
   const std::string path = paths.run + "/monitor.sock";
   auto socket = connect_to(path);
-  if (socket) return MonitorClient(std::move(*socket));
+  if (socket) {
+    // SO_PEERCRED of a listener is who listens: a folder that somebody else has made must not speak for our service.
+    const PeerCredentials who = TRY(peer_credentials(*socket));
+    if (who.uid == 0 || who.uid == ::geteuid()) return MonitorClient(std::move(*socket));
+    return failure("reach the service", 0, path, "uid " + std::to_string(who.uid) + " listens there, not you or root");
+  }
   const int error = socket.error().error;
   if (error == ENOENT || error == ECONNREFUSED || error == ENOTDIR)
     return failure("reach the service", 0, path,

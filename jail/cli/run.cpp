@@ -24,7 +24,8 @@ void add_run(CLI::App& app, Command& command) {
   run->add_option("--cpus", options->cpus, "Processors, like 1 or 0.5");
   run->add_option("--processes", options->processes, "Processes and threads at once");
   run->add_option("--disk", options->disk, "Bytes in files, part of the memory, like 64M");
-  run->add_option("--require", options->require, "Controls without which nothing starts, like memory,cpu");
+  const CLI::Option* require =
+      run->add_option("--require", options->require, "Controls without which nothing starts, like memory,cpu");
   run->add_option("--config", options->config, "Configuration file");
   run->add_flag("--reproducible", options->reproducible, "Fix what can be fixed: hash seed, host name, ids, ...");
   run->add_flag("-t,--tty", options->tty, "Give the program a terminal");
@@ -39,7 +40,8 @@ void add_run(CLI::App& app, Command& command) {
       "Exit status: the program's own; 128+n after signal n; 124 a time limit, 137 the memory limit, 126 not "
       "executable,\n"
       "127 not found, 125 anything else that is not the program's doing. The reason is the last line on stderr.");
-  run->callback([options, code, &command] {
+  run->callback([options, code, require, &command] {
+    options->require_given = require->count() != 0;
     options->words = command.words;
     options->has_words = command.words_were_given;
     options->code_given = code->count() != 0;

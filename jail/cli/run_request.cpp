@@ -96,6 +96,8 @@ Expected<void> judge_lengths(const RunOptions& options) {
 Expected<void> add_work(RunRequest& run, const RunOptions& options, const Policy& policy) {
   const bool has_code = options.code_given || !options.file.empty();
   if (options.code_given && !options.file.empty()) return refuse("--file", "--code and --file exclude each other");
+  if (!options.language.empty() && !has_code && !options.words.empty())
+    return refuse("--language", "needs --code or --file: what stands after -- is a command");
   if (options.has_words && !has_code && options.words.empty()) return refuse("--", "no command stands after it");
   if (has_code) {
     run.request.language = language_of_code(options, policy);
@@ -126,6 +128,8 @@ Expected<RunRequest> make_run_request(const RunOptions& options, const Policy& p
   run.request.language = options.language;
   run.request.reproducible = options.reproducible;
   run.request.limits = TRY(parse_limits(options));
+  if (options.require_given && options.require.empty())
+    return refuse("--require", "names no control; see mayfly doctor for their names");
   run.request.require = TRY(parse_controls(options.require));
   run.streams = TRY(choose_streams(options));
   if (run.streams == Streams::Terminal) {

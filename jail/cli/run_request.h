@@ -16,6 +16,7 @@ struct RunOptions {
   std::vector<std::string> words;  // the command
   bool has_words = false;
   bool code_given = false;
+  bool require_given = false;
   bool tty = false, json = false, reproducible = false;
 };
 

@@ -1,5 +1,6 @@
 #include "jail/wire/result_json.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -37,14 +38,34 @@ void put_controls(Object& object, const Controls& controls) {
   for (const Control control : kAllControls) object.put(name(control), name(controls.at(control)));
 }
 
+// A limit that nothing on this host holds is null: what is reported is what is applied.
+struct Held {
+  bool memory = true, cpus = true;
+};
+
+Held held_by(const Controls& controls) {
+  return {controls.at(Control::Memory) != Measured::Unlimited, controls.at(Control::Cpu) != Measured::Unlimited};
+}
+
+bool was_measured(const Controls& controls) {
+  return std::ranges::any_of(kAllControls, [&](Control control) { return controls.at(control) != Measured::Absent; });
+}
+
+template <typename Object, typename Value>
+void put_if(Object& object, std::string_view key, bool is_there, Value value) {
+  if (is_there)
+    object.put(key, value);
+  else
+    object.put(key, nullptr);
+}
+
 template <typename Object>
-void put_limits(Object& object, const Limits& limits) {
-  object.put("wallMs", limits.wall.count())
-      .put("cpuMs", limits.cpu_time.count())
-      .put("memoryBytes", limits.memory.count)
-      .put("processes", limits.processes)
-      .put("cpus", limits.cpus.count / 1000.0)
-      .put("diskBytes", limits.disk.count)
+void put_limits(Object& object, const Limits& limits, Held held) {
+  object.put("wallMs", limits.wall.count()).put("cpuMs", limits.cpu_time.count());
+  put_if(object, "memoryBytes", held.memory, limits.memory.count);
+  object.put("processes", limits.processes);
+  put_if(object, "cpus", held.cpus, limits.cpus.count / 1000.0);
+  object.put("diskBytes", limits.disk.count)
       .put("inodes", limits.inodes)
       .put("openFiles", limits.open_files)
       .put("outputBytes", limits.output_kept.count)
@@ -133,6 +154,21 @@ void put_streams(JsonText& out, const Result& result, const StreamText& head, co
   if (result.output_incomplete) out.put("outputIncomplete", true);
 }
 
+// Of a jail that never came to its gate nothing was measured.
+void put_applied(JsonText& out, const Result& result) {
+  if (!was_measured(result.controls)) {
+    out.put("controls", nullptr).put("limits", nullptr).put("environment", nullptr);
+    return;
+  }
+  out.open("controls");
+  put_controls(out, result.controls);
+  out.close().open("limits");
+  put_limits(out, result.limits, held_by(result.controls));
+  out.close().open_list("environment");
+  for (const std::string& entry : result.environment) out.item(entry);
+  out.close_list();
+}
+
 }  // namespace
 
 Json controls_json(const Controls& controls) {
@@ -143,7 +179,7 @@ Json controls_json(const Controls& controls) {
 
 Json limits_json(const Limits& limits) {
   JsonObject object;
-  put_limits(object, limits);
+  put_limits(object, limits, Held());
   return object.take();
 }
 
@@ -182,11 +218,8 @@ std::string result_public(const Result& result, const Captured& captured, std::s
   put_streams(out, result, head, err);
   out.open_list("limitsReached");
   for (const LimitReached limit : result.limits_reached) out.item(name(limit));
-  out.close_list().open("controls");
-  put_controls(out, result.controls);
-  out.close().open("limits");
-  put_limits(out, result.limits);
-  out.close();
+  out.close_list();
+  put_applied(out, result);
   if (!result.label.empty()) out.put("label", result.label);
   put_metrics(out, result.metrics);
   out.put("record", nullptr);  // records arrive with the ledger

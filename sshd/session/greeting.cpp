@@ -37,8 +37,10 @@ std::string greeting(const Running& running, LineEnd end) {
   const Limits& limits = running.limits;
   std::string line = "mayfly: jail " + escape(running.id) + ", " + show(limits.wall);
   if (limits.idle.count() != 0) line += " (" + show(limits.idle) + " idle)";
-  line += ", " + show(limits.memory) + " memory, " + show(limits.disk) + " disk, " + cpus(limits.cpus) + ", " +
-          std::to_string(limits.processes) +
+  const bool holds_memory = running.controls.at(Control::Memory) != Measured::Unlimited;
+  const bool holds_cpu = running.controls.at(Control::Cpu) != Measured::Unlimited;
+  line += ", " + (holds_memory ? show(limits.memory) + " memory" : "memory not limited") + ", " + show(limits.disk) +
+          " disk, " + (holds_cpu ? cpus(limits.cpus) : "CPU not limited") + ", " + std::to_string(limits.processes) +
           " processes, not recorded; gone when you leave, also when your connection drops";
   return ended(std::move(line), end);
 }

@@ -48,6 +48,15 @@ TEST_CASE("limits of the command line are those of the request") {
   CHECK(made->request.origin == OriginKind::Cli);
 }
 
+TEST_CASE("an option that could have no effect is refused") {
+  RunOptions options = with_command();
+  options.require_given = true;  // --require "$UNSET"
+  CHECK(refusal(options).find("--require: names no control") != std::string::npos);
+  options = with_command();
+  options.language = "python";
+  CHECK(refusal(options).find("--language: needs --code or --file") != std::string::npos);
+}
+
 TEST_CASE("every word of the command is one argument, empty ones and dashes included") {
   auto made = request_of(with_command());
   REQUIRE(made);

@@ -119,15 +119,20 @@ def ends_with_us():
 class Service:
     """`mayfly serve` on loopback ports of its own, with a state directory of its own."""
 
-    def __init__(self, *options):
+    def __init__(self, *options, become=(), uid=None):
         self.folder = tempfile.TemporaryDirectory(prefix="mayfly-e2e-")
+        self.become = list(become)
+        self.environment = dict(os.environ)
+        if uid is not None:
+            os.chown(self.folder.name, uid, uid)
+            self.environment = {"PATH": "/usr/bin:/bin", "HOME": self.folder.name, "XDG_RUNTIME_DIR": self.folder.name}
         self.state = f"{self.folder.name}/state"
         self.ssh_port, self.http_port = free_port(), free_port()
         self.log_path = f"{self.folder.name}/log"
         self.log = open(self.log_path, "w")
-        self.process = subprocess.Popen([f"{BIN}/mayfly", "serve", "--state", self.state, "--ssh", f"127.0.0.1:{self.ssh_port}",
+        self.process = subprocess.Popen([*self.become, f"{BIN}/mayfly", "serve", "--state", self.state, "--ssh", f"127.0.0.1:{self.ssh_port}",
                                          "--http", f"127.0.0.1:{self.http_port}", *options], stdout=self.log, stderr=self.log,
-                                        preexec_fn=ends_with_us)
+                                        preexec_fn=ends_with_us, env=self.environment)
         self.await_ready(30)
 
     def await_ready(self, seconds):
@@ -155,7 +160,7 @@ class Service:
         return wait_until(lambda: children_of(self.process.pid).get(name), 5, f"{name} runs")[0]
 
     def mayfly(self, *words, **options):
-        return subprocess.run([f"{BIN}/mayfly", *words], capture_output=True, timeout=60, **options)
+        return subprocess.run([*self.become, f"{BIN}/mayfly", *words], capture_output=True, timeout=60, env=self.environment, **options)
 
     def jails(self):
         answer = self.mayfly("ps", "--json", "--state", self.state)

@@ -13,6 +13,16 @@ TEST_CASE("the greeting is one line with the jail, its limits and when it goes")
         "128 processes, not recorded; gone when you leave, also when your connection drops\r\n");
 }
 
+TEST_CASE("the greeting claims no limit that nothing holds", "[P20]") {
+  Running running;
+  running.limits = kShellLimits.defaults;
+  running.controls.set(Control::Memory, Measured::Unlimited);
+  CHECK(greeting(running, LineEnd::Plain).find("memory not limited, 64 MiB disk, 1 CPU") != std::string::npos);
+  running.controls.set(Control::Memory, Measured::CgroupV2);
+  running.controls.set(Control::Cpu, Measured::Unlimited);
+  CHECK(greeting(running, LineEnd::Plain).find("256 MiB memory, 64 MiB disk, CPU not limited") != std::string::npos);
+}
+
 TEST_CASE("nothing that another names reaches a terminal unescaped", "[P70]") {
   Refused refused;
   refused.kind = RefusalKind::QueueFull;

@@ -87,6 +87,27 @@ TEST_CASE("base64 is strict") {
     CHECK_FALSE(from_base64(bad));
 }
 
+TEST_CASE("a limit that nothing holds is null, and so is all of a jail that never came to its gate", "[P20]") {
+  Result result = exited(0);
+  CHECK(public_json(result, {}, "")["controls"] == nullptr);
+  CHECK(public_json(result, {}, "")["limits"] == nullptr);
+  CHECK(public_json(result, {}, "")["environment"] == nullptr);
+  result.controls.set(Control::Memory, Measured::Unlimited);
+  result.controls.set(Control::Cpu, Measured::CgroupV1);
+  result.environment = {"HOME=/home/run", "PYTHONHASHSEED=0"};
+  Json json = public_json(result, {}, "");
+  CHECK(json["controls"]["memory"] == "unlimited");
+  CHECK(json["limits"]["memoryBytes"] == nullptr);
+  CHECK(json["limits"]["cpus"] == 1.0);
+  CHECK(json["limits"]["wallMs"] == kApiLimits.defaults.wall.count());
+  CHECK(json["environment"] == Json::array({"HOME=/home/run", "PYTHONHASHSEED=0"}));
+  result.controls.set(Control::Memory, Measured::CgroupV1);
+  result.controls.set(Control::Cpu, Measured::Unlimited);
+  json = public_json(result, {}, "");
+  CHECK(json["limits"]["memoryBytes"] == kApiLimits.defaults.memory.count);
+  CHECK(json["limits"]["cpus"] == nullptr);
+}
+
 TEST_CASE("an unknown measurement is null in public") {
   Result result = exited(0);
   result.metrics.memory_peak.why = "the kernel has no memory.peak";
