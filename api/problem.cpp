@@ -32,7 +32,7 @@ Problem from_refusal(const Refused& refused) {
       break;
     case RefusalKind::Draining:
       problem.status = 503;
-      problem.title = "The service is stopping";
+      problem.title = "The service takes no new jails";
       break;
     case RefusalKind::ControlMissing:
       problem.status = 422;

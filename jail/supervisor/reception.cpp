@@ -28,7 +28,7 @@ Expected<void> Reception::open(FrontEnd& peer, Open open, std::vector<Fd> fds) {
   auto& [spec, peer_fds] = std::get<Accepted>(intake);
   const std::string id = spec.id.text();
   if (draining_) {
-    refuse(peer, open.run, id, {RefusalKind::Draining, "", "the service is stopping and takes no new jails", 0});
+    refuse(peer, open.run, id, {RefusalKind::Draining, "", "the service takes no new jails: it is draining", 0});
     return {};
   }
   if (peer.runs().size() >= kMaxRunsPerPeer) {
@@ -149,7 +149,7 @@ void Reception::drain() {
   for (const JailId& id : jails_.ids()) {
     HeldJail* held = jails_.find(id);
     if (held != nullptr && held->jail.phase() == Phase::Queued)
-      held->jail.end(refused_for({RefusalKind::Draining, "", "the service is stopping and takes no new jails", 0}));
+      held->jail.end(refused_for({RefusalKind::Draining, "", "the service takes no new jails: it is draining", 0}));
   }
 }
 
