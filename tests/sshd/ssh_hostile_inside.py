@@ -224,8 +224,11 @@ class Inside(unittest.TestCase):
     def test_a_window_past_its_end_harms_nobody(self):
         channel = self.open()
         channel.exec_command("cat")
-        for _ in range(3):
-            self.peer.say(cMSG_CHANNEL_WINDOW_ADJUST, channel.remote_chanid, 0xffffffff)
+        try:
+            for _ in range(3):
+                self.peer.say(cMSG_CHANNEL_WINDOW_ADJUST, channel.remote_chanid, 0xffffffff)
+        except (OSError, EOFError, paramiko.SSHException):
+            pass  # it may end this connection at once
         time.sleep(0.5)
         self.assertTrue(self.neighbour_is_served())
 
