@@ -52,7 +52,7 @@ def test_a_program_inside_passes_descriptors():
     assert service.post({"code": code})[1]["stdout"] == "50\n"
 
 
-def test_limits_that_nothing_holds_are_not_claimed():
+def test_limits_that_nothing_holds_are_not_claimed():  # P20
     answer = service.post({"code": "print(1)", "limits": {"memoryBytes": 67108864, "cpus": 0.5}})[1]
     held = {"memoryBytes": (answer["controls"]["memory"], 67108864), "cpus": (answer["controls"]["cpu"], 0.5)}
     for limit, (control, asked) in held.items():
@@ -63,7 +63,7 @@ def test_limits_that_nothing_holds_are_not_claimed():
     assert (b"memory not limited" if unlimited else b"256 MiB memory") in seen, seen
 
 
-def test_a_reproducible_run_lists_its_constants():
+def test_a_reproducible_run_lists_its_constants():  # P04
     answer = service.post({"code": "import os; print(os.environ.get('PYTHONHASHSEED'))", "reproducible": True})[1]
     assert answer["stdout"] == "0\n" and "PYTHONHASHSEED=0" in answer["environment"], answer
     assert sorted(entry.split("=")[0] for entry in service.post({"code": "1"})[1]["environment"]) == ["HOME", "LANG", "PATH"]
