@@ -55,6 +55,7 @@ Expected<SshdConfig> decode_sshd_config(std::string_view text) {
   if (const Json* names = TRY(in.optional_array("profiles", kMostProfiles)))
     config.profiles = TRY(profiles_from(*names));
   config.open_on_network = TRY(in.boolean("openOnNetwork", false));
+  config.penalise_loopback = TRY(in.boolean("penaliseLoopback", false));
   TRY(in.finish());
   return config;
 }

@@ -1,5 +1,6 @@
 // SshdConfig: what the keeper tells the SSH front end, as JSON in a sealed memfd (kSshdConfig, kSessionConfig):
-//   {"lease": "/run/mayfly/lease.sock", "access": ["open"], "profiles": ["run", "python"], "openOnNetwork": false}
+//   {"lease": "/run/mayfly/lease.sock", "access": ["open"], "profiles": ["run", "python"], "openOnNetwork": false,
+//    "penaliseLoopback": false}
 // Only `lease` must be there. An unknown member is refused: it may be a restriction that this program does not know.
 #pragma once
 
@@ -19,6 +20,7 @@ struct SshdConfig {
   std::vector<Access> access = {Access::Open};            // ways in; a login is good when one of them takes it
   std::vector<std::string> profiles = {"run", "python"};  // the user names that exist
   bool open_on_network = false;                           // `open` also where strangers can reach it
+  bool penalise_loopback = false;                         // for tests: entrance.h says why it is off
 
   [[nodiscard]] bool allows(Access way) const;
   [[nodiscard]] bool knows_profile(std::string_view name) const;

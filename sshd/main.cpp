@@ -2,6 +2,7 @@
 // `mayfly-sshd --generate-host-key`, which prints a new private key and is done by the session program, the only one
 // of the two that knows SSH.
 #include <fcntl.h>
+#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include <array>
@@ -33,15 +34,28 @@ Expected<Fd> adopt(int number, const char* what) {
   return Fd(number);
 }
 
-// Sessions find the pidfd of their listener under a fixed number, and 7 is where their lease goes: both are taken here
-// so that no connection of ours ever gets such a number and is overwritten while it is handed over.
+// Sessions find the pidfd of their listener under a fixed number, and others are where their lease and their report go:
+// all are taken here, so that no descriptor of ours ever gets such a number and is overwritten while it is handed over.
 Expected<void> take_numbers() {
   Fd low = TRY(open_pidfd(::getpid()));
-  const Fd self(::fcntl(low.get(), F_DUPFD_CLOEXEC, kSessionListenerPidfd + 1));
-  low.reset();  // it may have had one of the two numbers
-  for (const int number : {kSessionLease, kSessionListenerPidfd})
+  const Fd self(::fcntl(low.get(), F_DUPFD_CLOEXEC, kSessionReport + 1));
+  low.reset();  // it may have had one of the numbers
+  for (const int number : {kSessionLease, kSessionListenerPidfd, kSessionReport})
     if (::dup3(self.get(), number, O_CLOEXEC) < 0) return failure("reserve descriptor", errno, std::to_string(number));
   return {};
+}
+
+// The keeper stops us by SIGTERM, and there is something to say before the end. Sessions have it unblocked again.
+Expected<Fd> take_stop_signals() {
+  sigset_t stop;
+  ::sigemptyset(&stop);
+  for (const int number : {SIGTERM, SIGINT, SIGHUP}) ::sigaddset(&stop, number);
+  if (::sigprocmask(SIG_BLOCK, &stop, nullptr) != 0) return failure("block stop signals", errno);
+  const Fd low(::signalfd(-1, &stop, SFD_CLOEXEC | SFD_NONBLOCK));
+  if (!low) return failure("watch stop signals", errno);
+  Fd signals(::fcntl(low.get(), F_DUPFD_CLOEXEC, kSessionReport + 1));
+  if (!signals) return failure("move stop signals", errno);
+  return signals;
 }
 
 // The session program, what the dynamic linker and its libraries read, and the folder of lease.sock.
@@ -64,11 +78,12 @@ Expected<void> serve() {
   const std::string program = TRY(beside_us("mayfly-sshd-session"));
   TRY(lock_down(confinement::listener(what_stays_in_reach(config, program))));
   TRY(take_numbers());
+  const Fd stop = TRY(take_stop_signals());
   // Moved away from the number under which sessions find their connection.
-  Fd listening(::fcntl(socket.get(), F_DUPFD_CLOEXEC, kSessionListenerPidfd + 1));
+  Fd listening(::fcntl(socket.get(), F_DUPFD_CLOEXEC, kSessionReport + 1));
   if (!listening) return failure("move listener", errno);
   Listener listener = TRY(Listener::make(std::move(listening), std::move(config), program));
-  return listener.run(keeper);
+  return listener.run(keeper, stop);
 }
 
 int generate_host_key() {

@@ -31,16 +31,15 @@ struct SpawnOrder {
 };
 
 // dup2 onto itself takes CLOEXEC off (posix_spawn_file_actions_adddup2(3)); everything above is closed.
-int order_descriptors(SpawnOrder& order, int connection, int lease) {
-  const std::pair<int, int> given[] = {{kKeeperPidfd, kKeeperPidfd},
-                                       {connection, kSessionConnection},
-                                       {kSessionHostKey, kSessionHostKey},
-                                       {kSessionConfig, kSessionConfig},
-                                       {lease, kSessionLease},
-                                       {kSessionListenerPidfd, kSessionListenerPidfd}};
+int order_descriptors(SpawnOrder& order, const SessionDescriptors& own) {
+  const std::pair<int, int> given[] = {
+      {kKeeperPidfd, kKeeperPidfd},       {own.connection.get(), kSessionConnection},
+      {kSessionHostKey, kSessionHostKey}, {kSessionConfig, kSessionConfig},
+      {own.lease.get(), kSessionLease},   {kSessionListenerPidfd, kSessionListenerPidfd},
+      {own.report.get(), kSessionReport}};
   for (const auto& [ours, theirs] : given)
     if (const int error = ::posix_spawn_file_actions_adddup2(&order.actions, ours, theirs); error != 0) return error;
-  return ::posix_spawn_file_actions_addclosefrom_np(&order.actions, kSessionListenerPidfd + 1);
+  return ::posix_spawn_file_actions_addclosefrom_np(&order.actions, kSessionReport + 1);
 }
 
 // A session starts with every signal at its default and none blocked, whatever the listener does with its own.
@@ -56,9 +55,9 @@ int order_signals(SpawnOrder& order) {
 
 }  // namespace
 
-Expected<SessionProcess> SessionProcess::start(const std::string& program, Fd connection, Fd lease) {
+Expected<SessionProcess> SessionProcess::start(const std::string& program, SessionDescriptors own) {
   SpawnOrder order;
-  if (const int error = order_descriptors(order, connection.get(), lease.get()); error != 0)
+  if (const int error = order_descriptors(order, own); error != 0)
     return failure("prepare descriptors of session", error);
   if (const int error = order_signals(order); error != 0) return failure("prepare signals of session", error);
   char word[] = "mayfly-sshd-session";

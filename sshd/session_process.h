@@ -12,11 +12,18 @@
 
 namespace mayfly {
 
+// What one session has for itself; closed in this process once the child has it.
+struct SessionDescriptors {
+  Fd connection;
+  Fd lease;
+  Fd report;  // the end that is written
+};
+
 class SessionProcess {
  public:
   // kKeeperPidfd, kSessionHostKey, kSessionConfig and kSessionListenerPidfd are open in this process under those very
-  // numbers. Both descriptors are closed here once the child has them.
-  static Expected<SessionProcess> start(const std::string& program, Fd connection, Fd lease);
+  // numbers, and none of `own` has a number below them or kSessionReport's.
+  static Expected<SessionProcess> start(const std::string& program, SessionDescriptors own);
 
   [[nodiscard]] pid_t pid() const { return pid_; }
   [[nodiscard]] const Fd& pidfd() const { return pidfd_; }

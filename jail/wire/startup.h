@@ -36,6 +36,7 @@ inline constexpr int kSessionHostKey = 5;
 inline constexpr int kSessionConfig = 6;
 inline constexpr int kSessionLease = 7;          // connected to lease.sock by the listener, whose pid is announced
 inline constexpr int kSessionListenerPidfd = 8;  // the session ends with its listener
+inline constexpr int kSessionReport = 9;         // a pipe that it writes one byte into (sshd/session_end.h)
 
 // mayfly-api
 inline constexpr int kApiListener = 4;     // TCP

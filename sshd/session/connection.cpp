@@ -30,23 +30,29 @@ RunNumber run_of(const FromSupervisor& message) {
 
 }  // namespace
 
-Connection::Connection(const SshdConfig& config, Peer peer, SupervisorClient client, Guardians guardians)
+Connection::Connection(const SshdConfig& config, Peer peer, SupervisorClient client, Guardians guardians, Fd report)
     : admission_(config),
+      none_is_a_way_in_(config.allows(Access::Open)),
       peer_(std::move(peer)),
       client_(std::move(client)),
       guardians_(std::move(guardians)),
+      report_(std::move(report)),
       deadlines_(monotonic_now()),
       callbacks_(server_callbacks(*this)) {}
 
-Expected<void> Connection::serve(Fd connection, HostKey key) {
+Expected<SessionEnd> Connection::serve(Fd connection, HostKey key) {
+  if (!may_begin_ssh(connection)) {
+    log_line(Severity::Info, "sshd.closed", {{"peer", peer_.text}, {"why", "what it sent is not SSH"}});
+    return SessionEnd::BadProtocol;
+  }
   transport_ = TRY(Transport::accept(std::move(connection), std::move(key), &callbacks_));
   silent_end_ = !transport_->is_open();
   loop();
-  const char* why = leaving_ != nullptr ? leaving_ : "peer left";
-  log_line(Severity::Info, "sshd.closed", {{"peer", peer_.text}, {"why", why}});
+  if (leaving_ == nullptr) judge_silent_end();
+  log_line(Severity::Info, "sshd.closed", {{"peer", peer_.text}, {"why", leaving_}});
   if (!silent_end_) await_closed_channels();
-  if (!silent_end_) transport_->leave(why, kFarewell);
-  return {};
+  if (!silent_end_) transport_->leave(leaving_, kFarewell);
+  return end_;
 }
 
 // A client that finds our DISCONNECT right behind an exit status forgets the status. So whoever was told one closes
@@ -66,7 +72,7 @@ void Connection::await_closed_channels() {
 
 void Connection::loop() {
   while (leaving_ == nullptr && !silent_end_) {
-    if (!wait()) return leave_for("the service has ended");
+    if (!wait()) return leave_for("the service has ended", SessionEnd::OwnFailure);
     hear_peer();
     if (silent_end_) return;
     hear_supervisor();
@@ -158,15 +164,15 @@ void Connection::drop_finished() {
   });
   if (engine_alive_) return;
   const bool said = std::all_of(channels_.begin(), channels_.end(), [](const auto& c) { return c->has_said_all(); });
-  if (said) leave_for("the jail engine has stopped");
+  if (said) leave_for("the jail engine has stopped", SessionEnd::OwnFailure);
 }
 
 void Connection::judge_peer() {
   if (!admission_.admitted() && transport_->packets() > kMostPacketsBeforeLogin)
-    leave_for("too many packets before login");
-  if (admission_.exhausted()) leave_for("too many attempts to log in");
+    leave_for("too many packets before login", SessionEnd::BadProtocol);
+  if (admission_.exhausted()) leave_for("too many attempts to log in", SessionEnd::FailedLogin);
   for (const auto& channel : channels_)
-    if (channel->broke_protocol()) leave_for("window exceeded");
+    if (channel->broke_protocol()) leave_for("window exceeded", SessionEnd::BadProtocol);
 }
 
 void Connection::judge_deadlines() {
@@ -176,17 +182,28 @@ void Connection::judge_deadlines() {
     case Due::Keepalive:
       return transport_->send_keepalive();
     case Due::LoginTooSlow:
-      return leave_for("login took too long");
+      return leave_for("login took too long", SessionEnd::GraceExceeded);
     case Due::Unused:
-      return leave_for("unused for too long");
+      return leave_for("unused for too long", SessionEnd::Served);
     case Due::PeerSilent:
       silent_end_ = true;
-      return leave_for("peer silent");
+      return leave_for("peer silent", SessionEnd::Served);
   }
 }
 
-void Connection::leave_for(const char* reason) {
-  if (leaving_ == nullptr) leaving_ = reason;
+void Connection::leave_for(const char* reason, SessionEnd end) {
+  if (leaving_ != nullptr) return;
+  leaving_ = reason;
+  end_ = end;
+}
+
+// The connection is of no more use, and nobody here has said why.
+void Connection::judge_silent_end() {
+  const bool left = transport_->peer_has_left();
+  if (admission_.admitted()) return leave_for("peer left", SessionEnd::Served);
+  if (was_refused_) return leave_for("peer left after a refused login", SessionEnd::FailedLogin);
+  if (left) return leave_for("peer left before login", SessionEnd::NeverAuthenticated);
+  leave_for("protocol broken or ended before login", SessionEnd::BadProtocol);
 }
 
 LoginVerdict Connection::on_login(std::string_view user, Proof proof) {
@@ -197,8 +214,13 @@ LoginVerdict Connection::on_login(std::string_view user, Proof proof) {
     deadlines_.admitted();
     deadlines_.used(monotonic_now());
     ::alarm(0);  // the backup of the grace time, set by main
+    // Nobody may listen any more; then there is nothing to tell.
+    (void)!::write(report_.get(), &kPeerIsAdmitted, sizeof kPeerIsAdmitted);
+    report_.reset();
     log_line(Severity::Info, "sshd.login", {{"profile", owner_.profile}, {"peer", peer_.text}});
   }
+  // Clients ask for the none method to learn what else there is: its refusal says something only where it is a way in.
+  if (verdict == LoginVerdict::Refuse && (proof != Proof::None || none_is_a_way_in_)) was_refused_ = true;
   if (admission_.exhausted())
     log_line(Severity::Warning, "sshd.login_refused",
              {{"user", std::string(user.substr(0, 64))}, {"peer", peer_.text}});
@@ -216,7 +238,7 @@ ssh_channel Connection::on_channel_open() {
 
 void Connection::on_service(std::string_view name) {
   transport_->note_callback();
-  if (name != "ssh-userauth") leave_for("no such service");
+  if (name != "ssh-userauth") leave_for("no such service", SessionEnd::BadProtocol);
 }
 
 }  // namespace mayfly

@@ -10,6 +10,7 @@
 #include "sshd/session/channel.h"
 #include "sshd/session/deadlines.h"
 #include "sshd/session/server_callbacks.h"
+#include "sshd/session_end.h"
 
 namespace mayfly {
 
@@ -23,12 +24,13 @@ struct Guardians {
 
 class Connection final : private ServerEvents {
  public:
-  Connection(const SshdConfig& config, Peer peer, SupervisorClient client, Guardians guardians);
+  // `report`: where the listener hears of the login (session_end.h).
+  Connection(const SshdConfig& config, Peer peer, SupervisorClient client, Guardians guardians, Fd report);
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
   // Until the peer leaves, or has to. A Failure: the connection could not even be started.
-  Expected<void> serve(Fd connection, HostKey key);
+  Expected<SessionEnd> serve(Fd connection, HostKey key);
 
  private:
   LoginVerdict on_login(std::string_view user, Proof proof) override;
@@ -47,12 +49,15 @@ class Connection final : private ServerEvents {
   void engine_is_gone();
   void await_closed_channels();
   [[nodiscard]] int timeout_ms() const;
-  void leave_for(const char* reason);
+  void leave_for(const char* reason, SessionEnd end);
+  void judge_silent_end();
 
   Admission admission_;
+  bool none_is_a_way_in_;
   Peer peer_;
   SupervisorClient client_;
   Guardians guardians_;
+  Fd report_;
   SessionOwner owner_;
   Deadlines deadlines_;
   ssh_server_callbacks_struct callbacks_;
@@ -62,8 +67,10 @@ class Connection final : private ServerEvents {
   std::uint64_t packets_heard_ = 0;
   std::size_t first_ = 0;  // whose turn it is to write first
   bool engine_alive_ = true;
-  bool silent_end_ = false;  // the peer is not told why
+  bool silent_end_ = false;   // the peer is not told why
+  bool was_refused_ = false;  // a login that could have been good
   const char* leaving_ = nullptr;
+  SessionEnd end_ = SessionEnd::Served;
 };
 
 }  // namespace mayfly

@@ -42,7 +42,7 @@ Expected<void> limit_ourselves() {
   return limit(RLIMIT_NOFILE, kDescriptors, "descriptors");
 }
 
-Expected<void> serve() {
+Expected<SessionEnd> serve() {
   ::alarm(kGraceBackupSeconds);
   Guardians guardians;
   guardians.keeper = TRY(adopt(kKeeperPidfd, "keeper"));
@@ -51,17 +51,19 @@ Expected<void> serve() {
   const Fd key = TRY(adopt(kSessionHostKey, "host key"));
   const Fd config_file = TRY(adopt(kSessionConfig, "configuration"));
   Fd lease = TRY(adopt(kSessionLease, "lease"));
+  Fd report = TRY(adopt(kSessionReport, "report"));
   TRY(limit_ourselves());
   // Nothing of the peer has been read yet. What libraries read late: OpenSSL its configuration, libc the time zone.
   TRY(lock_down(confinement::session({{"/etc", Reach::Access::Read}, {"/usr/share/zoneinfo", Reach::Access::Read}})));
   const SshdConfig config = TRY(read_sshd_config(config_file));
   auto peer = peer_of(socket.get());
-  if (!peer) return {};  // it left before we came
+  if (!peer) return SessionEnd::NeverAuthenticated;  // it left before we came
   HostKey host_key = TRY(read_host_key(key));
-  Connection connection(config, std::move(*peer), TRY(SupervisorClient::adopt(std::move(lease))), std::move(guardians));
-  TRY(connection.serve(std::move(socket), std::move(host_key)));
+  Connection connection(config, std::move(*peer), TRY(SupervisorClient::adopt(std::move(lease))), std::move(guardians),
+                        std::move(report));
+  const SessionEnd end = TRY(connection.serve(std::move(socket), std::move(host_key)));
   // Before any destructor: libssh may have freed behind our back what they would free.
-  ::_exit(0);
+  ::_exit(static_cast<int>(end));
 }
 
 int print_host_key() {
@@ -86,9 +88,7 @@ int print_host_key() {
 int main(int argc, char** argv) {
   ::signal(SIGPIPE, SIG_IGN);
   if (argc == 2 && std::string_view(argv[1]) == "--generate-host-key") return mayfly::print_host_key();
-  if (const auto served = mayfly::serve(); !served) {
-    mayfly::log_failure("sshd.session_failed", served.error());
-    ::_exit(1);
-  }
-  ::_exit(0);
+  const auto end = mayfly::serve();
+  if (!end) mayfly::log_failure("sshd.session_failed", end.error());
+  ::_exit(static_cast<int>(end.value_or(mayfly::SessionEnd::OwnFailure)));
 }

@@ -26,6 +26,13 @@ int milliseconds_until(std::int64_t deadline_us) {
 
 }  // namespace
 
+bool may_begin_ssh(const Fd& connection) {
+  static constexpr std::string_view kBeginning = "SSH-";
+  std::array<char, kBeginning.size()> bytes{};
+  const ssize_t count = ::recv(connection.get(), bytes.data(), bytes.size(), MSG_PEEK | MSG_DONTWAIT);
+  return count <= 0 || kBeginning.starts_with(std::string_view(bytes.data(), static_cast<std::size_t>(count)));
+}
+
 Expected<std::unique_ptr<Transport>> Transport::accept(Fd connection, HostKey key, ssh_server_callbacks callbacks) {
   std::unique_ptr<Transport> transport(new Transport());
   TRY(transport->start(std::move(connection), std::move(key), callbacks));
@@ -72,6 +79,12 @@ short Transport::interest() const {
 
 bool Transport::is_open() const {
   return !gone_ && ssh_is_connected(session_) != 0 && (ssh_get_status(session_) & (SSH_CLOSED | SSH_CLOSED_ERROR)) == 0;
+}
+
+bool Transport::peer_has_left() const {
+  char next = 0;
+  const ssize_t count = ::recv(socket_.get(), &next, 1, MSG_PEEK | MSG_DONTWAIT);
+  return count == 0 || (count < 0 && errno != EAGAIN);
 }
 
 bool Transport::turn() {

@@ -28,6 +28,10 @@ struct Arrived {
   std::uint64_t bytes = 0;
 };
 
+// False when bytes are there already and cannot begin an identification (RFC 4253, 4.2): a client sends nothing before
+// it. Looks without taking. Only before the transport exists: it reads, too.
+bool may_begin_ssh(const Fd& connection);
+
 class Transport {
  public:
   // `callbacks` must live as long as the process. A failure here means that the process must end: libssh leaves
@@ -41,8 +45,9 @@ class Transport {
 
   bool turn();  // lets libssh read, write and call back; false: the connection is gone
   [[nodiscard]] bool is_open() const;
-  [[nodiscard]] bool clogged() const;  // bytes wait for the peer: take no more from any jail
-  void rearm_quick_acks() const;       // before each wait: the kernel forgets it (tcp(7), TCP_QUICKACK)
+  [[nodiscard]] bool peer_has_left() const;  // all that it sent was read, and it sends no more; asks the kernel only
+  [[nodiscard]] bool clogged() const;        // bytes wait for the peer: take no more from any jail
+  void rearm_quick_acks() const;             // before each wait: the kernel forgets it (tcp(7), TCP_QUICKACK)
 
   [[nodiscard]] std::uint64_t packets() const { return arrived_.in_packets; }
   Arrived since_last_look();  // and looks

@@ -2,6 +2,7 @@
 import fcntl
 import json
 import os
+import resource
 import shutil
 import socket
 import subprocess
@@ -23,18 +24,20 @@ def sealed_memfd(data):
     return fd
 
 
-def give(pairs):
-    """For preexec_fn: puts each descriptor under its number, inheritable."""
+def give(pairs, descriptors=None):
+    """For preexec_fn: puts each descriptor under its number, inheritable, and limits how many there may be."""
     def place():
         parked = [(fcntl.fcntl(ours, fcntl.F_DUPFD, 100), number) for ours, number in pairs]
         for fd, number in parked:
             os.dup2(fd, number)
         os.closerange(max(number for _, number in pairs) + 1, 1024)
+        if descriptors is not None:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (descriptors, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
     return place
 
 
 class FrontEnd:
-    def __init__(self, **config):
+    def __init__(self, descriptors=None, **config):
         self.directory = tempfile.mkdtemp(prefix="mayfly-test-")
         self.lease = os.path.join(self.directory, "lease.sock")
         self.log = open(os.path.join(self.directory, "log"), "w+b")
@@ -52,7 +55,7 @@ class FrontEnd:
         settings = dict({"lease": self.lease, "access": ["open"], "profiles": ["run", "python"]}, **config)
         fds = [(os.pidfd_open(os.getpid()), KEEPER), (listener.fileno(), LISTENER), (sealed_memfd(key.stdout), HOST_KEY),
                (sealed_memfd(json.dumps(settings).encode()), CONFIG)]
-        self.sshd = subprocess.Popen([os.path.join(BIN, "mayfly-sshd")], preexec_fn=give(fds), close_fds=False,
+        self.sshd = subprocess.Popen([os.path.join(BIN, "mayfly-sshd")], preexec_fn=give(fds, descriptors), close_fds=False,
                                      stdin=subprocess.DEVNULL, stderr=self.log, env={})
         for fd, number in fds:
             if number != LISTENER:

@@ -54,21 +54,38 @@ TEST_CASE("loopback is told in both families and in their mixture") {
   CHECK_FALSE(v6("::ffff:0.0.0.0", 1).loopback);
 }
 
-TEST_CASE("one source cannot take every place") {
-  SourceLimits limits(5, 3);
+TEST_CASE("one source cannot take every place", "[P42]") {
+  SourceLimits limits({5, 3, 3});
   for (int i = 0; i < 3; ++i) CHECK(limits.enter("a") == Entry::Admitted);
   CHECK(limits.enter("a") == Entry::SourceFull);
   CHECK(limits.enter("b") == Entry::Admitted);
   CHECK(limits.enter("c") == Entry::Admitted);
   CHECK(limits.enter("d") == Entry::Full);
-  limits.leave("a");
+  limits.leave("a", Standing::Unauthenticated);
   CHECK(limits.enter("a") == Entry::Admitted);
   CHECK(limits.count() == 5);
+  CHECK(limits.unauthenticated() == 5);
 }
 
-TEST_CASE("leaving without having entered gives nobody a place") {
-  SourceLimits limits(1, 1);
-  limits.leave("a");
+TEST_CASE("fewer of a source's places are for those who have not logged in", "[P42]") {
+  SourceLimits limits({10, 4, 2});
+  for (int i = 0; i < 2; ++i) CHECK(limits.enter("a") == Entry::Admitted);
+  CHECK(limits.enter("a") == Entry::SourceFull);
+  for (int i = 0; i < 2; ++i) limits.authenticated("a");
+  CHECK(limits.unauthenticated() == 0);
+  for (int i = 0; i < 2; ++i) CHECK(limits.enter("a") == Entry::Admitted);
+  for (int i = 0; i < 2; ++i) limits.authenticated("a");
+  CHECK(limits.enter("a") == Entry::SourceFull);
+  limits.leave("a", Standing::Authenticated);
+  CHECK(limits.enter("a") == Entry::Admitted);
+  CHECK(limits.unauthenticated() == 1);
+  CHECK(limits.count() == 4);
+}
+
+TEST_CASE("who leaves without having entered gives nobody a place") {
+  SourceLimits limits({1, 1, 1});
+  limits.leave("a", Standing::Unauthenticated);
+  limits.authenticated("a");
   CHECK(limits.enter("a") == Entry::Admitted);
   CHECK(limits.enter("b") == Entry::Full);
 }
@@ -81,13 +98,15 @@ TEST_CASE("a configuration with the lease alone has the defaults") {
   CHECK(config->knows_profile("python"));
   CHECK_FALSE(config->knows_profile("perl"));
   CHECK_FALSE(config->open_on_network);
+  CHECK_FALSE(config->penalise_loopback);
 }
 
 TEST_CASE("a configuration that says more than is understood is refused") {
-  for (const char* text : {"", "[]", "{}", R"({"lease":1})", R"({"lease":"/l","access":["keys"]})",
-                           R"({"lease":"/l","access":[]})", R"({"lease":"/l","profiles":[1]})",
-                           R"({"lease":"/l","profiles":[""]})", R"({"lease":"/l","openOnNetwork":"yes"})",
-                           R"({"lease":"/l","authorizedKeys":"/etc/keys"})", R"({"lease":"/l","lease":"/m"})"}) {
+  for (const char* text :
+       {"", "[]", "{}", R"({"lease":1})", R"({"lease":"/l","access":["keys"]})", R"({"lease":"/l","access":[]})",
+        R"({"lease":"/l","profiles":[1]})", R"({"lease":"/l","profiles":[""]})",
+        R"({"lease":"/l","openOnNetwork":"yes"})", R"({"lease":"/l","penaliseLoopback":1})",
+        R"({"lease":"/l","authorizedKeys":"/etc/keys"})", R"({"lease":"/l","lease":"/m"})"}) {
     INFO(text);
     CHECK_FALSE(decode_sshd_config(text));
   }

@@ -132,17 +132,17 @@ class BeforeLogin(unittest.TestCase):
                 peer.close()
 
     @unittest.skipIf("--port" in sys.argv, "counts the processes of a listener of its own")
-    def test_one_source_gets_128_places_and_no_more(self):
+    def test_one_source_gets_64_places_before_login_and_no_more(self):
         own = front_end.FrontEnd()
         peers = []
         try:
-            for _ in range(160):
+            for _ in range(96):
                 peers.append(socket.create_connection(("127.0.0.1", own.port)))
             end = time.monotonic() + 30
-            while len(own.sessions()) < 128 and time.monotonic() < end:
+            while len(own.sessions()) < 64 and time.monotonic() < end:
                 time.sleep(0.1)
             time.sleep(0.5)
-            self.assertEqual(len(own.sessions()), 128)
+            self.assertEqual(len(own.sessions()), 64)
             self.assertIn("sshd.dropped", own.log_text())
             self.assertLess(own.log_text().count("sshd.dropped"), 10)
         finally:
