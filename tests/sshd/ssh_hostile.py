@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Peers that keep no rules, before login: hostile.md group B as far as it needs no cipher.
+"""Peers that keep no rules, before login (P42): hostile.md group B as far as it needs no cipher.
 
 Each test has a neighbour that logs in meanwhile and must not notice. Against a running service: --port 2222
 """
