@@ -6,12 +6,14 @@
 #include <vector>
 
 #include "jail/client/supervisor_client.h"
+#include "jail/os/log.h"
 
 namespace mayfly::api {
 
 struct ApiConfig {
   std::string lease;               // path of lease.sock
   std::vector<std::string> hosts;  // names that a Host header may carry, without a port
+  Severity log_level = Severity::Info;
 };
 
 Expected<ApiConfig> read_config(const Fd& memfd);

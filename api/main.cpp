@@ -36,6 +36,7 @@ mayfly::Expected<void> limit_ourselves() {
 mayfly::Expected<mayfly::api::ApiConfig> narrow_down() {
   const mayfly::Fd config_memfd(mayfly::kApiConfig);
   mayfly::api::ApiConfig config = TRY(mayfly::api::read_config(config_memfd));
+  mayfly::set_log_threshold(config.log_level);
   using Access = mayfly::Reach::Access;
   TRY(mayfly::lock_down(mayfly::confinement::api({{config.lease.substr(0, config.lease.rfind('/')), Access::Read}})));
   return config;

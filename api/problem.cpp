@@ -6,7 +6,8 @@
 namespace mayfly::api {
 
 Problem bad_field(const Failure& failure) {
-  const std::string detail = failure.subject.empty() ? failure.why : failure.subject + ": " + failure.why;
+  if (failure.subject.empty()) return {400, "bad-json", "The body cannot be read", failure.why, "", 0};
+  const std::string detail = failure.subject + ": " + failure.why;
   return {400, "bad-field", "The request is not valid", detail, failure.subject, 0};
 }
 

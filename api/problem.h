@@ -18,7 +18,8 @@ struct Problem {
   std::uint64_t retry_after_ms = 0;
 };
 
-Problem bad_field(const Failure& failure);  // 400: subject is the field, why the range
+// 400: subject is the field, why the range. Without a subject no field could be read at all: "bad-json".
+Problem bad_field(const Failure& failure);
 Problem from_refusal(const Refused& refused);
 Problem engine_gone();  // 503
 std::string problem_json(const Problem& problem);

@@ -1,7 +1,5 @@
 #include "api/request_body.h"
 
-#include <limits>
-
 #include "jail/spec/escape.h"
 #include "jail/spec/profile.h"
 #include "jail/spec/resolve.h"
@@ -90,7 +88,7 @@ Expected<RunOrder> read_run_body(std::string_view body, std::string_view peer, s
     request.require = TRY(control_set_from(*require, "require"));
   request.reproducible = TRY(in.boolean("reproducible", false));
   request.label = TRY(in.optional_text("label", 200)).value_or("");
-  request.queue_ms = TRY(in.optional_number("queueMs", 0, std::numeric_limits<std::int64_t>::max()));
+  request.queue_ms = TRY(in.optional_number("queueMs", 0, kMaxQueueMs));
   TRY(in.finish());
   return order;
 }

@@ -56,6 +56,9 @@ Expected<SshdConfig> decode_sshd_config(std::string_view text) {
     config.profiles = TRY(profiles_from(*names));
   config.open_on_network = TRY(in.boolean("openOnNetwork", false));
   config.penalise_loopback = TRY(in.boolean("penaliseLoopback", false));
+  const auto level = severity_named(TRY(in.optional_text("logLevel", 8)).value_or("info"));
+  if (!level) return failure("read sshd configuration", 0, "logLevel", "debug, info, warning or error is needed");
+  config.log_level = *level;
   TRY(in.finish());
   return config;
 }

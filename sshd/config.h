@@ -10,6 +10,7 @@
 
 #include "jail/expected.h"
 #include "jail/os/fd.h"
+#include "jail/os/log.h"
 
 namespace mayfly {
 
@@ -21,6 +22,7 @@ struct SshdConfig {
   std::vector<std::string> profiles = {"run", "python"};  // the user names that exist
   bool open_on_network = false;                           // `open` also where strangers can reach it
   bool penalise_loopback = false;                         // for tests: entrance.h says why it is off
+  Severity log_level = Severity::Info;
 
   [[nodiscard]] bool allows(Access way) const;
   [[nodiscard]] bool knows_profile(std::string_view name) const;

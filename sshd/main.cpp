@@ -75,6 +75,7 @@ Expected<void> serve() {
   const Fd host_key = TRY(adopt(kSshdHostKey, "host key"));
   const Fd config_file = TRY(adopt(kSshdConfig, "configuration"));
   SshdConfig config = TRY(read_sshd_config(config_file));
+  set_log_threshold(config.log_level);
   const std::string program = TRY(beside_us("mayfly-sshd-session"));
   TRY(lock_down(confinement::listener(what_stays_in_reach(config, program))));
   TRY(take_numbers());

@@ -126,16 +126,9 @@ Expected<void> read_profiles(const ConfigReader& in, const Json& object, Policy&
 
 Expected<void> read_log(ConfigReader in, Settings& settings) {
   const std::string level = TRY(in.text("level", "info"));
-  if (level == "debug")
-    settings.log_level = Severity::Debug;
-  else if (level == "info")
-    settings.log_level = Severity::Info;
-  else if (level == "warning")
-    settings.log_level = Severity::Warning;
-  else if (level == "error")
-    settings.log_level = Severity::Error;
-  else
-    return in.wrong("level", "allowed debug, info, warning, error");
+  const auto named = severity_named(level);
+  if (!named) return in.wrong("level", "allowed debug, info, warning, error");
+  settings.log_level = *named;
   return in.finish();
 }
 

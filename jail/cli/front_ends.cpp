@@ -42,6 +42,17 @@ Expected<FrontEnd> front_end(const char* name, Role role, uid_t own_uid, const P
   return made;
 }
 
+Expected<std::optional<TcpAddress>> judge_address(const std::string& text, const std::string& what,
+                                                  const Settings& settings) {
+  if (text == "off") return std::optional<TcpAddress>();
+  TcpAddress address = TRY(parse_address(text));
+  if (!address.is_loopback && !settings.open_on_network)
+    return failure("listen for " + what + " on", 0, address.text,
+                   "everybody who reaches this address could run programs here; listen on 127.0.0.1, or say "
+                   "\"access\": {\"openOnNetwork\": true} in the configuration");
+  return std::optional<TcpAddress>(std::move(address));
+}
+
 void give(FrontEnd& to, Fd fd, int theirs) {
   to.program.fds.push_back({fd.get(), theirs});
   to.held.push_back(std::move(fd));
@@ -49,20 +60,28 @@ void give(FrontEnd& to, Fd fd, int theirs) {
 
 }  // namespace
 
+Expected<FrontEndAddresses> front_end_addresses(const Settings& settings) {
+  FrontEndAddresses addresses;
+  addresses.ssh = TRY(judge_address(settings.ssh, "ssh", settings));
+  addresses.http = TRY(judge_address(settings.http, "http", settings));
+  return addresses;
+}
+
 Json ssh_config(const Settings& settings, const std::string& lease_path) {
   Json profiles = Json::array();
   for (const Profile& profile : settings.policy.catalogue.profiles()) profiles.push_back(profile.name);
   return {{"lease", lease_path},
           {"access", settings.ssh_access},
           {"profiles", std::move(profiles)},
-          {"openOnNetwork", settings.open_on_network}};
+          {"openOnNetwork", settings.open_on_network},
+          {"logLevel", name(settings.log_level)}};
 }
 
-Json api_config(const TcpAddress& bound, const std::string& lease_path) {
+Json api_config(const Settings& settings, const TcpAddress& bound, const std::string& lease_path) {
   Json hosts = {"localhost", "127.0.0.1", "[::1]"};
   const std::string host = bound.text.substr(0, bound.text.rfind(':'));
   if (std::find(hosts.begin(), hosts.end(), host) == hosts.end()) hosts.push_back(host);
-  return {{"lease", lease_path}, {"hosts", std::move(hosts)}};
+  return {{"lease", lease_path}, {"hosts", std::move(hosts)}, {"logLevel", name(settings.log_level)}};
 }
 
 Expected<FrontEnd> ssh_front_end(const Settings& settings, const Programs& programs, Privilege privilege,
@@ -75,12 +94,13 @@ Expected<FrontEnd> ssh_front_end(const Settings& settings, const Programs& progr
   return made;
 }
 
-Expected<FrontEnd> api_front_end(const TcpAddress& bound, const Programs& programs, Privilege privilege,
-                                 const std::string& lease_path, int keeper_pidfd, Fd listener, const Fd& examination) {
+Expected<FrontEnd> api_front_end(const Settings& settings, const TcpAddress& bound, const Programs& programs,
+                                 Privilege privilege, const std::string& lease_path, int keeper_pidfd, Fd listener,
+                                 const Fd& examination) {
   FrontEnd made = TRY(front_end("mayfly-api", Role::Api, kApiUid, programs, privilege));
   made.program.fds.push_back({keeper_pidfd, kKeeperPidfd});
   give(made, std::move(listener), kApiListener);
-  give(made, TRY(make_sealed_memfd("mayfly-api-config", api_config(bound, lease_path).dump())), kApiConfig);
+  give(made, TRY(make_sealed_memfd("mayfly-api-config", api_config(settings, bound, lease_path).dump())), kApiConfig);
   made.program.fds.push_back({examination.get(), kApiExamination});
   return made;
 }

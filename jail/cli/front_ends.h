@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,17 +29,24 @@ struct FrontEnd {
   std::vector<Fd> held;  // what program.fds points to
 };
 
+// Where they listen; absent: off. Loopback only, unless the configuration says openOnNetwork.
+struct FrontEndAddresses {
+  std::optional<TcpAddress> ssh, http;
+};
+Expected<FrontEndAddresses> front_end_addresses(const Settings& settings);
+
 // The SSH front end: `listener` and `host_key` become its own.
 Expected<FrontEnd> ssh_front_end(const Settings& settings, const Programs& programs, Privilege privilege,
                                  const std::string& lease_path, int keeper_pidfd, Fd listener, Fd host_key);
-Expected<FrontEnd> api_front_end(const TcpAddress& bound, const Programs& programs, Privilege privilege,
-                                 const std::string& lease_path, int keeper_pidfd, Fd listener, const Fd& examination);
+Expected<FrontEnd> api_front_end(const Settings& settings, const TcpAddress& bound, const Programs& programs,
+                                 Privilege privilege, const std::string& lease_path, int keeper_pidfd, Fd listener,
+                                 const Fd& examination);
 // Attacks jails once and writes what it found into `examination` (a memfd, not sealed) for the api.
 Expected<FrontEnd> examiner(const Programs& programs, const std::string& lease_path, int keeper_pidfd,
                             const Fd& examination);
 
 // What they are told (sshd/config.h, api/config.h).
 Json ssh_config(const Settings& settings, const std::string& lease_path);
-Json api_config(const TcpAddress& bound, const std::string& lease_path);
+Json api_config(const Settings& settings, const TcpAddress& bound, const std::string& lease_path);
 
 }  // namespace mayfly

@@ -23,15 +23,6 @@ namespace {
 // timeout(1) and some terminals deliver one request twice, to the process and to its group.
 constexpr Milliseconds kSameRequest = 500_ms;
 
-Expected<TcpAddress> judge_address(const std::string& text, const std::string& what, const Settings& settings) {
-  TcpAddress address = TRY(parse_address(text));
-  if (!address.is_loopback && !settings.open_on_network)
-    return failure("listen for " + what + " on", 0, address.text,
-                   "everybody who reaches this address could run programs here; listen on 127.0.0.1, or say "
-                   "\"access\": {\"openOnNetwork\": true} in the configuration");
-  return address;
-}
-
 Expected<CorePrograms> find_core(const Programs& programs) {
   return CorePrograms{TRY(programs.path("mayfly-builder")),
                       TRY(programs.path("mayfly-witness")),
@@ -77,6 +68,7 @@ Expected<void> Keeper::prepare(const Programs& programs) {
   config.uid_base = uid_base;
   config.use_cgroups = orders_.use_cgroups;
   config.version = MAYFLY_VERSION;
+  config.log_level = settings.log_level;
   config.policy = settings.policy;
   config_ = TRY(make_sealed_memfd("mayfly-config", encode(config).dump()));
   TRY(prepare_front_ends(programs));
@@ -87,8 +79,9 @@ Expected<void> Keeper::prepare_front_ends(const Programs& programs) {
   const Settings& settings = orders_.settings;
   // The TCP ports first: a busy one is the likeliest mistake, and nothing has been made yet.
   std::optional<TcpListener> ssh, http;
-  if (settings.ssh != "off") ssh = TRY(listen_tcp(TRY(judge_address(settings.ssh, "ssh", settings)), "ssh"));
-  if (settings.http != "off") http = TRY(listen_tcp(TRY(judge_address(settings.http, "http", settings)), "http"));
+  const FrontEndAddresses addresses = TRY(front_end_addresses(settings));
+  if (addresses.ssh) ssh = TRY(listen_tcp(*addresses.ssh, "ssh"));
+  if (addresses.http) http = TRY(listen_tcp(*addresses.http, "http"));
   sockets_ = TRY(listen_unix(orders_.paths, orders_.privilege, instance_.id()));
   const std::string ssh_at = ssh ? ssh->bound.text : "off", http_at = http ? http->bound.text : "off";
   if (ssh) {
@@ -99,7 +92,7 @@ Expected<void> Keeper::prepare_front_ends(const Programs& programs) {
   if (http) {
     examination_ = Fd(::memfd_create("mayfly-examination", MFD_CLOEXEC));
     if (!examination_) return failure("make memory file", errno, "mayfly-examination");
-    front_ends_.push_back(TRY(api_front_end(http->bound, programs, orders_.privilege, sockets_.lease_path,
+    front_ends_.push_back(TRY(api_front_end(settings, http->bound, programs, orders_.privilege, sockets_.lease_path,
                                             self_pidfd_.get(), std::move(http->socket), examination_)));
     front_ends_.push_back(TRY(examiner(programs, sockets_.lease_path, self_pidfd_.get(), examination_)));
   }

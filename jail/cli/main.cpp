@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <iostream>
 #include <iterator>
 #include <string_view>
 
@@ -75,6 +76,13 @@ void hold_standard_descriptors() {
     if (::fcntl(fd, F_GETFD) < 0 && ::open("/dev/null", O_RDWR) < 0) std::abort();
 }
 
+// What was printed and could not be written (a full disk, a closed pipe) is no success.
+bool was_written() {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && std::cout.flush()) return true;
+  print_error("write the answer: standard output takes no more: is the disk full, or its reader gone?");
+  return false;
+}
+
 int run_command_line(std::vector<std::string> words) {
   CLI::App app("Every session and every run gets a brand-new jail, and the jail is gone afterwards.", "mayfly");
   Command command;
@@ -92,7 +100,7 @@ int run_command_line(std::vector<std::string> words) {
   try {
     app.parse(std::move(words));
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+    if (error.get_exit_code() == 0) return app.exit(error) == 0 && was_written() ? 0 : 1;  // --help, --version
     print_error(std::string("read the command line: ") + error.what() + ": " + advice(app));
     return usage_status(app);
   }
@@ -101,7 +109,7 @@ int run_command_line(std::vector<std::string> words) {
     return usage_status(app);
   }
   const Expected<int> status = command.run();
-  if (status) return *status;
+  if (status) return was_written() ? *status : command.failure_status;
   print_error(status.error().text());
   return command.failure_status;
 }

@@ -51,6 +51,7 @@ Expected<CorePrograms> find_programs(const EngineOptions& options, const Program
 SupervisorConfig config_for(const EngineOptions& options, const std::string& instance, const std::string& runtime,
                             Privilege privilege, std::uint32_t uid_base) {
   SupervisorConfig config;
+  config.log_level = Severity::Error;  // stderr is the program's: what is no fault stays unsaid
   config.instance = instance;
   config.run_directory = runtime;
   config.rootless = privilege == Privilege::Rootless;

@@ -41,14 +41,18 @@ Result result_of(const Refused& refused, const Request& request) {
   return result;
 }
 
-void print(int fd, std::string_view text) {
+Expected<void> print(int fd, std::string_view text) {
   while (!text.empty()) {
     const ssize_t count = ::write(fd, text.data(), text.size());
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return;  // nobody reads it
+    if (count < 0) return failure("write the result", errno);
     text.remove_prefix(static_cast<std::size_t>(count));
   }
+  return {};
 }
+
+// What is said beside the program's own output: nobody may be there to read it.
+void say(std::string_view text) { (void)print(STDERR_FILENO, text); }
 
 // The relay writes the reason line behind the program's output; in JSON the ending has a place of its own.
 void drop_reason(std::string& text, const std::string& line) {
@@ -60,25 +64,24 @@ void print_likely_cause(const std::variant<Ended, Refused>& last) {
   const auto* refused = std::get_if<Refused>(&last);
   if (refused == nullptr || refused->kind != RefusalKind::WaitedTooLong) return;
   if (const auto refusal = namespaces_refused(NamespaceSwitches::read(), engine_user(current_privilege())))
-    print(STDERR_FILENO, "mayfly: " + refusal->text() + "\n");
+    say("mayfly: " + refusal->text() + "\n");
 }
 
 // A limit that was asked for in so many words and is held by nothing here. In JSON the controls say so.
 void warn_unlimited(const Result& result, const LimitRequest& asked) {
   const auto warn = [&](bool is_asked, Control control, const char* option) {
     if (is_asked && result.controls.at(control) == Measured::Unlimited)
-      print(STDERR_FILENO,
-            std::string("mayfly: ") + option +
-                " had no effect: this host gives us no control group; see \"mayfly doctor\", or refuse to run "
-                "without with --require " +
-                std::string(name(control)) + "\n");
+      say(std::string("mayfly: ") + option +
+          " had no effect: this host gives us no control group; see \"mayfly doctor\", or refuse to run "
+          "without with --require " +
+          std::string(name(control)) + "\n");
   };
   if (result.ending == Ending::Refused) return;
   warn(asked.memory_bytes.has_value(), Control::Memory, "--memory");
   warn(asked.cpus.has_value(), Control::Cpu, "--cpus");
 }
 
-int report(RunOutcome outcome, const Request& request, Streams streams) {
+Expected<int> report(RunOutcome outcome, const Request& request, Streams streams) {
   const auto* ended = std::get_if<Ended>(&outcome.last);
   const Result result = ended != nullptr ? ended->result : result_of(std::get<Refused>(outcome.last), request);
   const std::string line = reason_line(result);
@@ -86,16 +89,16 @@ int report(RunOutcome outcome, const Request& request, Streams streams) {
     drop_reason(outcome.captured.err, line);
     const std::string text = result_public(result, outcome.captured, "");
     const Expected<Json> tree = parse_json(text, kMaxFrameDepth);
-    print(STDOUT_FILENO, (tree ? tree->dump(2) : text) + "\n");
+    TRY(print(STDOUT_FILENO, (tree ? tree->dump(2) : text) + "\n"));
     return exit_status(result);
   }
   warn_unlimited(result, request.limits);
   print_likely_cause(outcome.last);
   if (outcome.quiet) {
     drop_reason(outcome.captured.err, line);
-    print(STDERR_FILENO, outcome.captured.err);
+    say(outcome.captured.err);
   } else if ((result.ending != Ending::Exited || result.output_incomplete) && !outcome.reason_seen) {
-    print(STDERR_FILENO, line + "\n");
+    say(line + "\n");
   }
   return exit_status(result);
 }

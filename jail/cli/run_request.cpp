@@ -3,9 +3,11 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdlib>
+#include <limits>
 #include <utility>
 
 #include "jail/cli/terminal_mode.h"
@@ -57,15 +59,20 @@ Expected<ControlSet> parse_controls(const std::string& list) {
   return set;
 }
 
+// The parsers stop below 2^63 where a unit follows; a bare count may be larger, and is too large for every limit.
+std::int64_t as_asked(std::uint64_t number) {
+  return static_cast<std::int64_t>(std::min<std::uint64_t>(number, std::numeric_limits<std::int64_t>::max()));
+}
+
 Expected<LimitRequest> parse_limits(const RunOptions& options) {
   LimitRequest limits;
-  if (!options.memory.empty()) limits.memory_bytes = TRY(parse_size(options.memory));
-  if (!options.disk.empty()) limits.disk_bytes = TRY(parse_size(options.disk));
-  if (!options.time.empty()) limits.wall_ms = TRY(parse_duration_ms(options.time));
-  if (!options.cpu_time.empty()) limits.cpu_ms = TRY(parse_duration_ms(options.cpu_time));
+  if (!options.memory.empty()) limits.memory_bytes = as_asked(TRY(parse_size(options.memory)));
+  if (!options.disk.empty()) limits.disk_bytes = as_asked(TRY(parse_size(options.disk)));
+  if (!options.time.empty()) limits.wall_ms = as_asked(TRY(parse_duration_ms(options.time)));
+  if (!options.cpu_time.empty()) limits.cpu_ms = as_asked(TRY(parse_duration_ms(options.cpu_time)));
   if (!options.cpus.empty()) limits.cpus = TRY(parse_cpus(options.cpus));
-  if (!options.processes.empty()) limits.processes = TRY(parse_count(options.processes));
-  if (options.json) limits.output_bytes = kKeptForJson;
+  if (!options.processes.empty()) limits.processes = as_asked(TRY(parse_count(options.processes)));
+  if (options.json) limits.output_bytes = as_asked(kKeptForJson);
   return limits;
 }
 

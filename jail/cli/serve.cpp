@@ -1,6 +1,7 @@
 // mayfly serve: the service, in the foreground.
 #include <cstdio>
 #include <memory>
+#include <optional>
 
 #include "jail/cli/command.h"
 #include "jail/cli/keeper.h"
@@ -11,13 +12,13 @@ namespace mayfly {
 namespace {
 
 struct ServeOptions {
-  std::string config, ssh, http, state;
+  std::string config, state;
+  std::optional<std::string> ssh, http;
   bool check = false, no_cgroups = false;
 };
 
-Expected<int> check(const ServeOptions& options, const Settings& settings) {
-  for (const std::string& address : {options.ssh, options.http})
-    if (!address.empty() && address != "off") TRY(parse_address(address));
+Expected<int> check(const Settings& settings) {
+  TRY(front_end_addresses(settings));
   std::printf("ok: %s\n",
               settings.source.empty() ? "no configuration file, built-in defaults" : settings.source.c_str());
   return 0;
@@ -26,9 +27,9 @@ Expected<int> check(const ServeOptions& options, const Settings& settings) {
 Expected<int> serve(const ServeOptions& options) {
   const Privilege privilege = current_privilege();
   Settings settings = TRY(load_settings(privilege, options.config));
-  if (options.check) return check(options, settings);
-  if (!options.ssh.empty()) settings.ssh = options.ssh;
-  if (!options.http.empty()) settings.http = options.http;
+  settings.ssh = options.ssh.value_or(settings.ssh);
+  settings.http = options.http.value_or(settings.http);
+  if (options.check) return check(settings);
   set_log_threshold(settings.log_level);
   Paths paths = TRY(find_paths(privilege, options.state));
   const Programs programs = TRY(Programs::find());

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <ctime>
@@ -11,6 +12,8 @@
 namespace mayfly {
 
 namespace {
+
+constexpr std::array<std::string_view, 4> kWords = {"debug", "info", "warning", "error"};
 
 // The one process-wide setting of this file; written once, before anything is logged.
 Severity& threshold() {
@@ -37,14 +40,20 @@ std::string field_value(const std::string& raw) {
 
 }  // namespace
 
+std::string_view name(Severity severity) { return kWords[static_cast<std::size_t>(severity)]; }
+
+std::optional<Severity> severity_named(std::string_view word) {
+  const auto* const found = std::find(kWords.begin(), kWords.end(), word);
+  if (found == kWords.end()) return std::nullopt;
+  return static_cast<Severity>(found - kWords.begin());
+}
+
 void set_log_threshold(Severity least) { threshold() = least; }
 
 void log_line(Severity severity, std::string_view code,
               std::initializer_list<std::pair<std::string_view, std::string>> fields, std::string_view text) {
   if (severity < threshold()) return;
-  static constexpr std::array<std::string_view, 4> kWords = {"debug", "info", "warning", "error"};
-  std::string line =
-      time_stamp() + " " + std::string(kWords[static_cast<std::size_t>(severity)]) + " " + std::string(code);
+  std::string line = time_stamp() + " " + std::string(name(severity)) + " " + std::string(code);
   for (const auto& [key, value] : fields) line += " " + std::string(key) + "=" + field_value(value);
   if (!text.empty()) line += ": " + escape(text, 1000);
   line += "\n";

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -14,6 +15,8 @@
 namespace mayfly {
 
 enum class Severity : unsigned char { Debug, Info, Warning, Error };
+std::string_view name(Severity severity);  // "debug"
+std::optional<Severity> severity_named(std::string_view word);
 
 void set_log_threshold(Severity least);  // process-wide; set once, at the start of main
 void log_line(Severity severity, std::string_view code,

@@ -33,9 +33,10 @@ struct LimitRange {
   Limits ceilings;
 };
 
-// What a peer asked for; an absent member takes the default. Over the ceiling is refused, never clamped.
+// What a peer asked for; an absent member takes the default. Over the ceiling is refused, never clamped. Signed, so
+// that a negative number reaches the one who knows the range and can name it.
 struct LimitRequest {
-  std::optional<std::uint64_t> wall_ms, cpu_ms, memory_bytes, processes, disk_bytes, open_files, output_bytes;
+  std::optional<std::int64_t> wall_ms, cpu_ms, memory_bytes, processes, disk_bytes, open_files, output_bytes;
   std::optional<double> cpus;
   bool operator==(const LimitRequest&) const = default;
 };
@@ -113,6 +114,7 @@ inline constexpr std::uint32_t kRequestsPerSecond = 20;
 inline constexpr std::uint32_t kRequestBurst = 100;
 inline constexpr std::uint32_t kCpuSecondsPerHour = 3600;
 inline constexpr Milliseconds kQueueWait = 10_s;
+inline constexpr std::uint64_t kMaxQueueMs = 600'000;
 inline constexpr Milliseconds kExecQueueWait = 30_s;
 inline constexpr std::uint32_t kApiRunsPerProcessor = 4;
 

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <concepts>
 #include <set>
+#include <utility>
 
 #include "jail/spec/escape.h"
+#include "jail/spec/show.h"
 
 namespace mayfly {
 
@@ -19,15 +22,33 @@ auto refuse(std::string field, std::string why) {
   return failure("accept request", 0, std::move(field), std::move(why));
 }
 
-std::string range_text(std::uint64_t least, std::uint64_t most, std::uint64_t got) {
+template <std::integral N>
+std::string range_text(std::uint64_t least, std::uint64_t most, N got) {
   return "allowed " + std::to_string(least) + ".." + std::to_string(most) + ", got " + std::to_string(got);
 }
 
-Expected<std::uint64_t> within(std::string_view field, const std::optional<std::uint64_t>& asked,
-                               std::uint64_t otherwise, std::uint64_t least, std::uint64_t most) {
+// The range once more as people write it: "allowed 1048576..1073741824 (1 MiB..1 GiB), got 5".
+enum class Unit : std::uint8_t { None, Time, Size };
+std::string range_in(Unit unit, std::uint64_t least, std::uint64_t most) {
+  const auto shown = [unit](std::uint64_t n) {
+    return unit == Unit::Time ? show(Milliseconds{static_cast<std::int64_t>(n)}) : show(Bytes{n});
+  };
+  return unit == Unit::None ? "" : " (" + shown(least) + ".." + shown(most) + ")";
+}
+
+struct Range {
+  std::string_view field;
+  Unit unit;
+  std::uint64_t least, most;
+};
+
+Expected<std::uint64_t> within(const Range& range, const std::optional<std::int64_t>& asked, std::uint64_t otherwise) {
   if (!asked) return otherwise;
-  if (*asked < least || *asked > most) return refuse("limits." + std::string(field), range_text(least, most, *asked));
-  return *asked;
+  if (std::cmp_less(*asked, range.least) || std::cmp_greater(*asked, range.most))
+    return refuse("limits." + std::string(range.field),
+                  "allowed " + std::to_string(range.least) + ".." + std::to_string(range.most) +
+                      range_in(range.unit, range.least, range.most) + ", got " + std::to_string(*asked));
+  return static_cast<std::uint64_t>(*asked);
 }
 
 Expected<MilliCpus> resolve_cpus(const LimitRequest& asked, const LimitRange& range) {
@@ -47,9 +68,11 @@ Expected<MilliCpus> resolve_cpus(const LimitRequest& asked, const LimitRange& ra
 Expected<Bytes> resolve_disk(const LimitRequest& asked, const LimitRange& range, Bytes memory) {
   const std::uint64_t half = memory.count / 2;
   if (!asked.disk_bytes) return Bytes{std::min(range.defaults.disk.count, half)};
-  const auto disk = TRY(within("diskBytes", asked.disk_bytes, 0, kMinDisk.count, range.ceilings.disk.count));
+  const auto disk =
+      TRY(within({"diskBytes", Unit::Size, kMinDisk.count, range.ceilings.disk.count}, asked.disk_bytes, 0));
   if (disk > half)
-    return refuse("limits.diskBytes", "at most half of memoryBytes: " + range_text(kMinDisk.count, half, disk));
+    return refuse("limits.diskBytes",
+                  "at most half of memoryBytes, " + show(Bytes{half}) + ": " + range_text(kMinDisk.count, half, disk));
   return Bytes{disk};
 }
 
@@ -58,18 +81,20 @@ Expected<Limits> resolve_limits(const LimitRequest& asked, const LimitRange& ran
   const Limits& top = range.ceilings;
   const auto ms = [](std::uint64_t n) { return Milliseconds{static_cast<std::int64_t>(n)}; };
   const auto count = [](Milliseconds t) { return static_cast<std::uint64_t>(t.count()); };
-  limits.wall = ms(TRY(within("wallMs", asked.wall_ms, count(limits.wall), kMinWallMs, count(top.wall))));
-  limits.cpu_time = ms(TRY(within("cpuMs", asked.cpu_ms, count(limits.cpu_time), kMinWallMs, count(top.cpu_time))));
-  limits.memory.count =
-      TRY(within("memoryBytes", asked.memory_bytes, limits.memory.count, kMinMemory.count, top.memory.count));
-  limits.processes = static_cast<std::uint32_t>(
-      TRY(within("processes", asked.processes, limits.processes, kMinProcesses, top.processes)));
-  limits.open_files = static_cast<std::uint32_t>(
-      TRY(within("openFiles", asked.open_files, limits.open_files, kMinOpenFiles, top.open_files)));
+  const Range wall{"wallMs", Unit::Time, kMinWallMs, count(top.wall)};
+  const Range cpu_time{"cpuMs", Unit::Time, kMinWallMs, count(top.cpu_time)};
+  const Range memory{"memoryBytes", Unit::Size, kMinMemory.count, top.memory.count};
+  const Range processes{"processes", Unit::None, kMinProcesses, top.processes};
+  const Range open_files{"openFiles", Unit::None, kMinOpenFiles, top.open_files};
+  const Range output{"outputBytes", Unit::Size, kMinOutput, top.output_kept.count};
+  limits.wall = ms(TRY(within(wall, asked.wall_ms, count(limits.wall))));
+  limits.cpu_time = ms(TRY(within(cpu_time, asked.cpu_ms, count(limits.cpu_time))));
+  limits.memory.count = TRY(within(memory, asked.memory_bytes, limits.memory.count));
+  limits.processes = static_cast<std::uint32_t>(TRY(within(processes, asked.processes, limits.processes)));
+  limits.open_files = static_cast<std::uint32_t>(TRY(within(open_files, asked.open_files, limits.open_files)));
   if (asked.output_bytes && top.output_kept.count == 0)
     return refuse("limits.outputBytes", "output is streamed here, nothing is kept");
-  limits.output_kept.count =
-      TRY(within("outputBytes", asked.output_bytes, limits.output_kept.count, kMinOutput, top.output_kept.count));
+  limits.output_kept.count = TRY(within(output, asked.output_bytes, limits.output_kept.count));
   limits.cpus = TRY(resolve_cpus(asked, range));
   limits.disk = TRY(resolve_disk(asked, range, limits.memory));
   return limits;
@@ -176,6 +201,17 @@ Expected<void> resolve_argv(Spec& spec, const Profile& profile, const Language* 
   return {};
 }
 
+// What is put into a jail lies in its disk bytes, in whole pages of tmpfs. Found now, before anything is built.
+Expected<void> judge_room(const Spec& spec) {
+  constexpr std::uint64_t kPage = 4096;
+  std::uint64_t needed = 0;
+  for (const SpecFile& file : spec.files) needed += (file.length + kPage - 1) / kPage * kPage;
+  if (needed <= spec.limits.disk.count) return {};
+  return refuse("limits.diskBytes", "code and files need " + std::to_string(needed) +
+                                        " bytes in whole pages, and this run may have " +
+                                        std::to_string(spec.limits.disk.count));
+}
+
 Door door_of(const Request& request, const Parts& parts) {
   if (request.origin == OriginKind::Api) return Door::Api;
   const bool interactive = request.terminal && !parts.code && !parts.command && parts.arguments.empty();
@@ -274,10 +310,10 @@ Expected<Spec> resolve(const Request& request, const Policy& policy, JailId id, 
   for (const PayloadPart* file : parts.files)
     spec.files.push_back(SpecFile{file->name, file->offset, file->length, file->executable});
   TRY(resolve_argv(spec, *profile, language, parts));
+  TRY(judge_room(spec));
 
-  const std::uint64_t longest = 600'000;
-  if (request.queue_ms && *request.queue_ms > longest)
-    return refuse("queueMs", range_text(0, longest, *request.queue_ms));
+  if (request.queue_ms && *request.queue_ms > kMaxQueueMs)
+    return refuse("queueMs", range_text(0, kMaxQueueMs, *request.queue_ms));
   const Milliseconds otherwise = spec.origin == OriginKind::Ssh ? kExecQueueWait : kQueueWait;
   spec.queue_wait = request.queue_ms ? Milliseconds{static_cast<std::int64_t>(*request.queue_ms)} : otherwise;
   return spec;

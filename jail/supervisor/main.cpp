@@ -68,6 +68,7 @@ Expected<void> raise_descriptor_limit() {
 
 Expected<void> serve() {
   const SupervisorConfig config = TRY(read_config());
+  set_log_threshold(config.log_level);
   SupervisorDoors doors = take_doors(config);
   const Fd uid_lock = given(kSupervisorUidLock);  // held: our uids are ours as long as we live
   const Fd signals = TRY(take_signals());

@@ -6,6 +6,8 @@
 #include <charconv>
 #include <fstream>
 
+#include "jail/os/log.h"
+
 namespace mayfly {
 
 namespace {
@@ -67,10 +69,14 @@ Expected<void> Operator::frame_came(Frame frame) {
     send_rows();
   } else if (const auto* kill = std::get_if<KillJails>(&message)) {
     if (!may(Message::KillJails)) return failure("kill jails", EPERM, "", "this connection may only watch");
-    send(Killed{events_.kill_jails(kill->target)});
+    const std::uint32_t count = events_.kill_jails(kill->target);
+    log_line(Severity::Info, "operator.kill",
+             {{"uid", std::to_string(uid_)}, {"target", kill->target}, {"jails", std::to_string(count)}});
+    send(Killed{count});
   } else {
     if (!may(Message::Drain)) return failure("drain", EPERM, "", "this connection may only watch");
     events_.drain();
+    log_line(Severity::Info, "operator.drain", {{"uid", std::to_string(uid_)}}, "no new jails from now on");
     send(Done{});
   }
   return {};

@@ -7,6 +7,29 @@
 
 namespace mayfly {
 
+namespace {
+
+std::string how(const Result& result) {
+  std::string text(name(result.ending));
+  if (result.exit_code) text += ":" + std::to_string(*result.exit_code);
+  if (result.signal_number) text += ":" + signal_name(*result.signal_number);
+  return text;
+}
+
+// One line for each jail that was asked for, whoever asked: who, what, and how it came out.
+void log_jail(const Spec& spec, std::string_view code, std::string how, Microseconds wall) {
+  log_line(Severity::Info, code,
+           {{"jail", spec.id.text()},
+            {"origin", std::string(name(spec.origin))},
+            {"profile", spec.profile},
+            {"principal", spec.principal},
+            {"peer", spec.peer},
+            {"ending", std::move(how)},
+            {"wallMs", std::to_string(wall.count() / 1000)}});
+}
+
+}  // namespace
+
 void Supervisor::jail_built(const Jail& /*jail*/) { ++built_; }
 
 void Supervisor::jail_running(const Jail& jail) {
@@ -19,6 +42,8 @@ void Supervisor::jail_result(Jail& jail, const Result& result, const Decision& d
     tell(lessee, refused(lessee.run, result.id, *decision.refusal));
   else
     tell(lessee, Ended{lessee.run, result, jail.running_told()});
+  log_jail(jail.spec(), decision.refusal ? "jail.refused" : "jail.ended",
+           decision.refusal ? std::string(name(decision.refusal->kind)) : how(result), result.metrics.wall);
   if (const auto peer = front_ends_.find(lessee.front_end); peer != front_ends_.end()) peer->second->over(lessee.run);
   // A command that is not there is its caller's mistake, who is told.
   if (result.ending == Ending::Failed && result.failed_step != Step::Execute) {

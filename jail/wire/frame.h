@@ -57,6 +57,8 @@ class JsonReader {
   [[nodiscard]] bool has(std::string_view key) const;
   Expected<std::uint64_t> number(std::string_view key, std::uint64_t least, std::uint64_t most);
   Expected<std::optional<std::uint64_t>> optional_number(std::string_view key, std::uint64_t least, std::uint64_t most);
+  // Of any size and sign: for whoever passes it on to the one who judges it.
+  Expected<std::optional<std::int64_t>> optional_integer(std::string_view key);
   Expected<std::optional<double>> optional_real(std::string_view key, double least, double most);
   Expected<std::string> text(std::string_view key, std::size_t most_bytes);
   Expected<std::optional<std::string>> optional_text(std::string_view key, std::size_t most_bytes);

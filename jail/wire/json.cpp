@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 
 #include "jail/spec/escape.h"
 #include "jail/wire/frame.h"
@@ -65,11 +66,14 @@ class TreeMaker final : public nlohmann::json_sax<Json> {
     return is_new || refuse(escape(name, 60), "the key is there twice");
   }
 
-  bool parse_error(std::size_t /*at*/, const std::string& /*token*/, const Json::exception& error) override {
-    // "[json.exception.parse_error.101] parse error at line 1 ...": the first word is the library's.
-    const std::string_view what = error.what();
-    const std::size_t end = what.find("] ");
-    return refuse("", escape(end == std::string_view::npos ? what : what.substr(end + 2), 200));
+  bool parse_error(std::size_t at, const std::string& token, const Json::exception& error) override {
+    using namespace std::string_view_literals;
+    // "[json.exception.out_of_range.406] ...": a number that no double holds. All else is text that is not JSON.
+    if (std::string_view(error.what()).find("out_of_range"sv) != std::string_view::npos)
+      return refuse("", "byte " + std::to_string(at) + ": the number " + escape(token, 40) + " is too large");
+    const bool ended = std::string_view(error.what()).find("end of input"sv) != std::string_view::npos;
+    const std::string near = ended ? "the text ends too early" : "unexpected \"" + escape(token, 40) + "\"";
+    return refuse("", "this is not JSON: byte " + std::to_string(at) + ": " + near);
   }
 
   [[nodiscard]] Failure failure() const { return {"read JSON", 0, field_, why_}; }
@@ -166,10 +170,21 @@ Expected<std::uint64_t> JsonReader::number(std::string_view key, std::uint64_t l
   return *value;
 }
 
+Expected<std::optional<std::int64_t>> JsonReader::optional_integer(std::string_view key) {
+  const Json* value = find(key);
+  if (!value) return std::optional<std::int64_t>();
+  if (!value->is_number_integer()) return wrong(path(key), "a whole number is needed");
+  if (value->is_number_unsigned() && value->get<std::uint64_t>() > INT64_MAX)
+    return wrong(path(key), "too large a number");
+  return std::optional<std::int64_t>(value->get<std::int64_t>());
+}
+
 Expected<std::optional<double>> JsonReader::optional_real(std::string_view key, double least, double most) {
   const Json* value = find(key);
   if (!value) return std::optional<double>();
-  const std::string range = "a number in " + Json(least).dump() + ".." + Json(most).dump() + " is needed";
+  const bool any = most >= std::numeric_limits<double>::max();  // whoever judges its size comes later
+  const std::string range =
+      any ? "a number is needed" : "a number in " + Json(least).dump() + ".." + Json(most).dump() + " is needed";
   if (!value->is_number()) return wrong(path(key), range);
   const double number = value->get<double>();
   if (!(number >= least && number <= most)) return wrong(path(key), range + ", got " + value->dump());

@@ -12,6 +12,7 @@ namespace {
 constexpr std::array<std::string_view, 3> kOrigins = {"ssh", "api", "cli"};
 constexpr std::array<std::string_view, 4> kKinds = {"code", "command", "argument", "file"};
 constexpr std::uint64_t kAny = std::numeric_limits<std::int64_t>::max();
+constexpr double kAnyReal = std::numeric_limits<double>::max();
 
 template <std::size_t N>
 std::optional<std::size_t> index_of(const std::array<std::string_view, N>& words, std::string_view word) {
@@ -73,14 +74,14 @@ Expected<std::optional<TerminalRequest>> terminal_from(JsonReader& in) {
 Expected<LimitRequest> limit_request_from(const Json& object, const std::string& where) {
   JsonReader in(object, where);
   LimitRequest limits;
-  limits.wall_ms = TRY(in.optional_number("wallMs", 0, kAny));
-  limits.cpu_ms = TRY(in.optional_number("cpuMs", 0, kAny));
-  limits.memory_bytes = TRY(in.optional_number("memoryBytes", 0, kAny));
-  limits.processes = TRY(in.optional_number("processes", 0, kAny));
-  limits.cpus = TRY(in.optional_real("cpus", 0, 1e6));
-  limits.disk_bytes = TRY(in.optional_number("diskBytes", 0, kAny));
-  limits.open_files = TRY(in.optional_number("openFiles", 0, kAny));
-  limits.output_bytes = TRY(in.optional_number("outputBytes", 0, kAny));
+  limits.wall_ms = TRY(in.optional_integer("wallMs"));
+  limits.cpu_ms = TRY(in.optional_integer("cpuMs"));
+  limits.memory_bytes = TRY(in.optional_integer("memoryBytes"));
+  limits.processes = TRY(in.optional_integer("processes"));
+  limits.cpus = TRY(in.optional_real("cpus", -kAnyReal, kAnyReal));
+  limits.disk_bytes = TRY(in.optional_integer("diskBytes"));
+  limits.open_files = TRY(in.optional_integer("openFiles"));
+  limits.output_bytes = TRY(in.optional_integer("outputBytes"));
   TRY(in.finish());
   return limits;
 }

@@ -174,10 +174,11 @@ Expected<Policy> policy_from(const Json& object) {
 }  // namespace
 
 Json encode(const SupervisorConfig& config) {
-  return {{"instance", config.instance}, {"runDirectory", config.run_directory},
-          {"rootless", config.rootless}, {"privateEngine", config.private_engine},
-          {"uidBase", config.uid_base},  {"useCgroups", config.use_cgroups},
-          {"version", config.version},   {"policy", policy_json(config.policy)}};
+  return {{"instance", config.instance},         {"runDirectory", config.run_directory},
+          {"rootless", config.rootless},         {"privateEngine", config.private_engine},
+          {"uidBase", config.uid_base},          {"useCgroups", config.use_cgroups},
+          {"version", config.version},           {"logLevel", name(config.log_level)},
+          {"policy", policy_json(config.policy)}};
 }
 
 Expected<SupervisorConfig> decode_supervisor_config(const Json& body) {
@@ -190,6 +191,9 @@ Expected<SupervisorConfig> decode_supervisor_config(const Json& body) {
   config.uid_base = TRY(small(in, "uidBase"));
   config.use_cgroups = TRY(in.boolean("useCgroups", true));
   config.version = TRY(in.text("version", 40));
+  const auto level = severity_named(TRY(in.text("logLevel", 8)));
+  if (!level) return failure("read field", 0, "logLevel", "debug, info, warning or error is needed");
+  config.log_level = *level;
   config.policy = TRY(policy_from(*TRY(in.object("policy"))));
   TRY(in.finish());
   return config;

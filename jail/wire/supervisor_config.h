@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "jail/os/log.h"
 #include "jail/spec/policy.h"
 #include "jail/wire/frame.h"
 
@@ -17,6 +18,7 @@ struct SupervisorConfig {
   std::uint32_t uid_base = 0;   // 0 rootless
   bool use_cgroups = true;      // false: a test of hosts without
   std::string version;
+  Severity log_level = Severity::Info;
   Policy policy;
 };
 

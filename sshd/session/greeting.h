@@ -16,7 +16,4 @@ std::string refusal(const Refused& refused, LineEnd end);     // it will not sta
 std::string last_word(const Result& result, LineEnd end);     // the reason line, where no relay could write it
 std::string engine_gone(LineEnd end);                         // the supervisor does not answer any more
 
-std::string show(Milliseconds duration);  // "60 min", "10 s", "250 ms"
-std::string show(Bytes bytes);            // "256 MiB", "64 KiB", "100 bytes"
-
 }  // namespace mayfly

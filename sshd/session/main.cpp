@@ -56,6 +56,7 @@ Expected<SessionEnd> serve() {
   // Nothing of the peer has been read yet. What libraries read late: OpenSSL its configuration, libc the time zone.
   TRY(lock_down(confinement::session({{"/etc", Reach::Access::Read}, {"/usr/share/zoneinfo", Reach::Access::Read}})));
   const SshdConfig config = TRY(read_sshd_config(config_file));
+  set_log_threshold(config.log_level);
   auto peer = peer_of(socket.get());
   if (!peer) return SessionEnd::NeverAuthenticated;  // it left before we came
   HostKey host_key = TRY(read_host_key(key));

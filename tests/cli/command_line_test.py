@@ -79,6 +79,35 @@ def test_check_says_ok_or_names_the_line():
             assert done.returncode in (1, 125) and f"{file.name}:3" in done.stderr and "sshh" in done.stderr, done
 
 
+def test_check_judges_the_addresses_of_the_command_line_too():
+    for option in ("--ssh", "--http"):
+        for address, part in (("0.0.0.0:2222", "openOnNetwork"), ("nowhere", "127.0.0.1:2222"), ("", "127.0.0.1:2222")):
+            done = mayfly("serve", "--check", option, address)
+            assert done.returncode == 1 and part in done.stderr and done.stdout == "", (option, address, done)
+    assert mayfly("serve", "--check", "--ssh", "off", "--http", "[::1]:0").stdout.startswith("ok")
+
+
+def test_an_answer_that_cannot_be_written_is_no_success():
+    for words, status in ((["--help"], 1), (["run", "--help"], 1), (["--version"], 1), (["serve", "--check"], 1),
+                          (["run", "--json", "--", "true"], 125)):
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([MAYFLY, *words], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+        assert done.returncode == status and "write the" in done.stderr, (words, done)
+
+
+def test_the_log_level_holds_for_every_process():
+    with tempfile.NamedTemporaryFile("w", suffix=".jsonc") as file:
+        file.write('{"log": {"level": "error"}}')
+        file.flush()
+        quiet = Service("--config", file.name)
+        try:
+            assert quiet.post({"code": "print(1)"})[1]["stdout"] == "1\n"
+            assert quiet.ssh("run", "echo 2").stdout == b"2\n"
+            assert quiet.log_text() == "", quiet.log_text()
+        finally:
+            quiet.stop()
+
+
 def test_a_service_is_watched_drained_and_stopped():
     service = Service()
     status = json.loads(service.mayfly("status", "--json", "--state", service.state).stdout)

@@ -149,7 +149,7 @@ class Service:
 
     def log_text(self):
         with open(self.log_path) as file:
-            return file.read()[-6000:]
+            return file.read()
 
     def stop(self):
         self.process.send_signal(signal.SIGTERM)

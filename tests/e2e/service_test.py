@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import pty
+import re
 import select
 import subprocess
 import sys
@@ -201,9 +202,16 @@ def test_bad_input_is_refused_with_field_and_range_and_starts_nothing():
         status, answer = service.post(body)
         assert (status, answer.get("field")) == (400, field), answer
         assert answer["code"] == "bad-field" and answer["detail"], answer
-    assert "1..60000" in service.post({"code": "x", "limits": {"wallMs": 60001}})[1]["detail"] or \
-        "10..60000" in service.post({"code": "x", "limits": {"wallMs": 60001}})[1]["detail"]
-    assert service.post("[" * 100000)[0] == 400
+    for limits, range_of_it in [({"wallMs": 60001}, "10..60000"), ({"wallMs": -1}, "10..60000"), ({"cpus": -1}, "0.05..2.00"),
+                                ({"processes": -5}, "2..256"), ({"memoryBytes": 1}, "8388608..1073741824")]:
+        status, answer = service.post({"code": "x", "limits": limits})
+        assert status == 400 and range_of_it in answer["detail"], answer
+    big = {"content": "x" * (2 << 20)}
+    status, answer = service.post({"code": "x", "limits": {"diskBytes": 1 << 20}, "files": {"big": big}})
+    assert (status, answer["field"]) == (400, "limits.diskBytes"), answer
+    for text in ("[" * 100000, "", "{", '{"code":"x"', "{'code':'x'}", '{"code":"x"} x', '{"code":1e999}'):
+        status, answer = service.post(text)
+        assert (status, answer["code"]) == (400, "bad-json") and "exception" not in answer["detail"], answer
     assert service.request("POST", "/api/run", "{}", {"Content-Type": "text/plain"})[0] == 415
     assert service.post({"code": "x"}, Host="evil.example")[0] == 421
     assert service.post({"code": "x"}, Origin="http://evil.example")[0] == 403
@@ -256,6 +264,15 @@ def test_ps_lists_and_kill_ends_a_jail():
     assert done.returncode == 0, done
     assert client.wait(timeout=10) == 125
     assert b"ending=killed" in client.stderr.read()
+    log = service.log_text()
+    assert re.search(rf"info operator.kill uid={os.getuid()} target={rows[0]['id']} jails=1", log), log
+    assert re.search(rf"info jail.ended jail={rows[0]['id']} origin=ssh profile=run principal=anonymous@127.0.0.1 .*ending=killed", log), log
+
+
+def test_every_jail_leaves_one_line_in_the_log():
+    jail = service.post({"code": "import sys; sys.exit(3)"})[1]["id"]
+    lines = wait_until(lambda: re.findall(rf".*jail={jail} .*", service.log_text()), 5, "the line of the jail")
+    assert len(lines) == 1 and "jail.ended" in lines[0] and "origin=api" in lines[0] and "ending=exited:3" in lines[0], lines
 
 
 if __name__ == "__main__":

@@ -72,7 +72,7 @@ TEST_CASE("a terminal without a command is a shell, with its idle limit and TERM
 }
 
 TEST_CASE("a limit outside its range is refused by name and never clamped", "[P06]") {
-  const auto with = [](auto member, std::uint64_t value) {
+  const auto with = [](auto member, std::int64_t value) {
     Request request = code_request();
     request.limits.*member = value;
     return field_refused(request);
@@ -80,15 +80,40 @@ TEST_CASE("a limit outside its range is refused by name and never clamped", "[P0
   CHECK(with(&LimitRequest::wall_ms, 0) == "limits.wallMs");
   CHECK(with(&LimitRequest::wall_ms, 60'001) == "limits.wallMs");
   CHECK(with(&LimitRequest::wall_ms, 60'000) == "accepted");
-  CHECK(with(&LimitRequest::cpu_ms, std::numeric_limits<std::uint64_t>::max()) == "limits.cpuMs");
+  CHECK(with(&LimitRequest::cpu_ms, std::numeric_limits<std::int64_t>::max()) == "limits.cpuMs");
   CHECK(with(&LimitRequest::memory_bytes, 1) == "limits.memoryBytes");
-  CHECK(with(&LimitRequest::memory_bytes, (1ull << 30) + 1) == "limits.memoryBytes");
+  CHECK(with(&LimitRequest::memory_bytes, (1ll << 30) + 1) == "limits.memoryBytes");
+  CHECK(with(&LimitRequest::memory_bytes, -1) == "limits.memoryBytes");
+  CHECK(with(&LimitRequest::wall_ms, std::numeric_limits<std::int64_t>::min()) == "limits.wallMs");
   CHECK(with(&LimitRequest::processes, 257) == "limits.processes");
   CHECK(with(&LimitRequest::processes, 1) == "limits.processes");
   CHECK(with(&LimitRequest::open_files, 1025) == "limits.openFiles");
-  CHECK(with(&LimitRequest::disk_bytes, 512ull << 20) == "limits.diskBytes");  // over half of the memory
-  CHECK(with(&LimitRequest::output_bytes, (8ull << 20) + 1) == "limits.outputBytes");
+  CHECK(with(&LimitRequest::disk_bytes, 512ll << 20) == "limits.diskBytes");  // over half of the memory
+  CHECK(with(&LimitRequest::output_bytes, (8ll << 20) + 1) == "limits.outputBytes");
   CHECK(with(&LimitRequest::output_bytes, 0) == "limits.outputBytes");
+}
+
+TEST_CASE("a refused limit comes with its range, in its unit and as people write it") {
+  const auto words = [](auto member, std::int64_t value) {
+    Request request = code_request();
+    request.limits.*member = value;
+    return resolved(request).error().why;
+  };
+  CHECK(words(&LimitRequest::wall_ms, -7) == "allowed 10..60000 (10 ms..1 min), got -7");
+  CHECK(words(&LimitRequest::memory_bytes, 5) == "allowed 8388608..1073741824 (8 MiB..1 GiB), got 5");
+  CHECK(words(&LimitRequest::processes, 0) == "allowed 2..256, got 0");
+}
+
+TEST_CASE("code and files that the jail has no room for are refused before anything is built") {
+  Request request = code_request();
+  request.limits.disk_bytes = 1 << 20;
+  request.payload_bytes = 1 << 20;
+  request.payload.push_back(file_part("data", (1 << 20) - 4096));
+  CHECK(field_refused(request) == "accepted");  // one page for the eight bytes of code
+  request.payload.back().length += 1;
+  CHECK(field_refused(request) == "limits.diskBytes");
+  request.limits.disk_bytes = 2 << 20;
+  CHECK(field_refused(request) == "accepted");
 }
 
 TEST_CASE("no processor share can be talked into being unlimited") {

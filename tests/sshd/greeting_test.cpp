@@ -34,12 +34,3 @@ TEST_CASE("nothing that another names reaches a terminal unescaped", "[P70]") {
   CHECK(text.find('\r') == std::string::npos);
   CHECK(text.find('\n') == text.size() - 1);
 }
-
-TEST_CASE("numbers are shown in the unit that leaves nothing over") {
-  CHECK(show(60_min) == "60 min");
-  CHECK(show(90_s) == "90 s");
-  CHECK(show(1500_ms) == "1500 ms");
-  CHECK(show(1_gib) == "1 GiB");
-  CHECK(show(Bytes{1536}) == "1536 bytes");
-  CHECK(show(64_kib) == "64 KiB");
-}

@@ -30,7 +30,7 @@ TEST_CASE("JSON is judged for depth and doubled keys before it is believed") {
   CHECK_FALSE(parse_json("", 8));
   const auto half = parse_json(R"({"a":)", 8);
   REQUIRE_FALSE(half);
-  CHECK(half.error().why.starts_with("parse error at line 1"));  // no name of a library's class
+  CHECK(half.error().why == "this is not JSON: byte 6: the text ends too early");  // no name of a library's class
   CHECK_FALSE(parse_json("{} {}", 8));
   CHECK_FALSE(parse_json("{/* no */}", 8));
   CHECK_FALSE(parse_json("{\"a\":\"\xff\"}", 8));
