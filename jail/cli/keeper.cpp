@@ -10,6 +10,7 @@
 #include <csignal>
 
 #include "jail/cli/bind_rows.h"
+#include "jail/cli/handed_listeners.h"
 #include "jail/cli/host_key.h"
 #include "jail/os/clock.h"
 #include "jail/os/log.h"
@@ -22,6 +23,20 @@ namespace {
 
 // timeout(1) and some terminals deliver one request twice, to the process and to its group.
 constexpr Milliseconds kSameRequest = 500_ms;
+
+// A socket that was handed in takes the place of the configured address. Nothing: it is off.
+Expected<std::optional<TcpListener>> listener_for(const std::string& what, std::optional<TcpListener> handed,
+                                                  const std::optional<TcpAddress>& address, const Settings& settings) {
+  if (!handed) return address ? std::optional(TRY(listen_tcp(*address, what))) : std::nullopt;
+  if (!address)
+    return failure("take the socket for " + what + " on", 0, handed->bound.text,
+                   what + " is off: give it an address, or hand in no socket");
+  if (!handed->bound.is_loopback && !settings.open_on_network)
+    return failure("take the socket for " + what + " on", 0, handed->bound.text,
+                   "everybody who reaches this address could run programs here; give the socket a loopback address, or "
+                   "say \"access\": {\"openOnNetwork\": true} in the configuration");
+  return handed;
+}
 
 Expected<CorePrograms> find_core(const Programs& programs) {
   return CorePrograms{TRY(programs.path("mayfly-builder")),
@@ -78,10 +93,10 @@ Expected<void> Keeper::prepare(const Programs& programs) {
 Expected<void> Keeper::prepare_front_ends(const Programs& programs) {
   const Settings& settings = orders_.settings;
   // The TCP ports first: a busy one is the likeliest mistake, and nothing has been made yet.
-  std::optional<TcpListener> ssh, http;
+  HandedListeners handed = TRY(take_handed_listeners());
   const FrontEndAddresses addresses = TRY(front_end_addresses(settings));
-  if (addresses.ssh) ssh = TRY(listen_tcp(*addresses.ssh, "ssh"));
-  if (addresses.http) http = TRY(listen_tcp(*addresses.http, "http"));
+  auto ssh = TRY(listener_for("ssh", std::move(handed.ssh), addresses.ssh, settings));
+  auto http = TRY(listener_for("http", std::move(handed.http), addresses.http, settings));
   sockets_ = TRY(listen_unix(orders_.paths, orders_.privilege, instance_.id()));
   const std::string ssh_at = ssh ? ssh->bound.text : "off", http_at = http ? http->bound.text : "off";
   if (ssh) {

@@ -104,14 +104,20 @@ Expected<TcpListener> listen_tcp(const TcpAddress& address, const std::string& w
   TcpListener listener{Fd(::socket(address.address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)), address};
   if (!listener.socket) return failure("make a socket for " + what, errno);
   TRY(bind_and_listen(listener.socket, address, what));
-  TcpAddress& bound = listener.bound;
+  listener.bound = TRY(bound_address(listener.socket, what));
+  return listener;
+}
+
+Expected<TcpAddress> bound_address(const Fd& socket, const std::string& what) {
+  TcpAddress bound;
   bound.length = sizeof bound.address;
-  if (::getsockname(listener.socket.get(), reinterpret_cast<sockaddr*>(&bound.address), &bound.length) != 0)
+  if (::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&bound.address), &bound.length) != 0)
     return failure("ask for the address of " + what, errno);
+  bound.is_loopback = is_loopback(bound.address);
   bound.text = text_of(bound.address);
   bound.port = ntohs(bound.address.ss_family == AF_INET ? reinterpret_cast<sockaddr_in&>(bound.address).sin_port
                                                         : reinterpret_cast<sockaddr_in6&>(bound.address).sin6_port);
-  return listener;
+  return bound;
 }
 
 Expected<UnixListeners> listen_unix(const Paths& paths, Privilege privilege, const std::string& instance) {

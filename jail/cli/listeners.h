@@ -32,6 +32,9 @@ struct TcpListener {
 // A busy port names the address and, where /proc tells, its holder. `what`: "ssh" or "http", for messages.
 Expected<TcpListener> listen_tcp(const TcpAddress& address, const std::string& what);
 
+// getsockname(2), with everything that TcpAddress says.
+Expected<TcpAddress> bound_address(const Fd& socket, const std::string& what);
+
 // The two Unix sockets of an engine (unix(7)).
 struct UnixListeners {
   Fd lease, monitor;
