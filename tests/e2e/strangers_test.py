@@ -1,5 +1,6 @@
 """P42: with the whole service running, peers that never log in do not keep others out, and jails that are there go on."""
 import os
+import re
 import select
 import socket
 import subprocess
@@ -64,7 +65,9 @@ def test_a_flood_of_one_source_delays_no_other_and_ends_no_jail():
         service.process.terminate()
         assert service.process.wait(timeout=12) == 0
         summary = [line for line in service.log_text().splitlines() if "sshd.summary" in line]
-        assert len(summary) == 1 and " too-many-from-source=16 " in summary[0], summary
+        assert len(summary) == 1, summary
+        # Its own later logins may have come before all of these were gone.
+        assert int(re.search(" too-many-from-source=([0-9]+) ", summary[0]).group(1)) >= 16, summary
         service.folder.cleanup()
     finally:
         if service.process.poll() is None:

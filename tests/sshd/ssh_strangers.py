@@ -136,7 +136,7 @@ class Floods(Strangers):
         self.assertTrue(self.answers(friend))
         self.own.sshd.send_signal(signal.SIGTERM)
         self.assertEqual(self.own.sshd.wait(20), 0)
-        self.assertRegex(self.own.log_text(), "sshd.summary accepted=67 admitted=3 dropped=1 .*too-many-from-source=1 ")
+        self.assertRegex(self.own.log_text(), r"sshd\.summary accepted=\d+ admitted=\d+ dropped=1 .*too-many-from-source=1 ")
 
     def test_of_many_from_many_sources_a_part_is_dropped_and_who_tries_again_gets_in(self):
         friend = self.established()
@@ -164,24 +164,27 @@ class Floods(Strangers):
 
 
 class OtherProtocols(Strangers):
-    def closed_lines(self):
-        return self.own.log_text().count("sshd.closed")
-
     def test_what_is_not_ssh_is_closed_within_a_second_with_one_line(self):
         http = b"GET / HTTP/1.1\r\nHost: host.example\r\nUser-Agent: test\r\n\r\n"
-        for name, text in {"tls": client_hello(), "http": http, "redis": b"PING\r\n", "ssh-1": b"SSH-1.5-old\r\n"}.items():
+        strange = {"tls": client_hello(), "http": http, "redis": b"PING\r\n", "ssh-1": b"SSH-1.5-old\r\n",
+                   "control bytes": b"\x1b[31m\r\n", "a megabyte": b"SSH-2.0-" + b"x" * (1 << 20)}
+        for name, text in strange.items():
             for when in ("at once", "after our banner"):
                 with self.subTest(protocol=name, sent=when):
                     lines = self.own.log_text().count("\n")
                     peer = self.greeted() if when == "after our banner" else self.connect()
                     begin = time.monotonic()
-                    peer.sendall(text)
+                    try:
+                        peer.sendall(text)
+                    except OSError:
+                        pass  # closed before all of it was sent
                     self.assertIsNotNone(all_that_comes(peer, 10))
                     self.assertLess(time.monotonic() - begin, 1)
                     self.assertTrue(until(lambda: not self.own.sessions(), 10))
                     said = self.own.log_text().splitlines()[lines:]
                     self.assertEqual(len(said), 1, said)
                     self.assertIn("sshd.closed", said[0])
+                    self.assertTrue(said[0].isprintable(), said[0])
         self.assertTrue(self.logs_in())
 
 
