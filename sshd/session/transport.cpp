@@ -18,11 +18,15 @@ namespace mayfly {
 namespace {
 
 constexpr int kMostDrained = 1024;  // reads of the orderly end; a peer that floods is not listened to for ever
+constexpr int kMostSettled = 16;    // turns of it before the last word
 
 int milliseconds_until(std::int64_t deadline_us) {
   const std::int64_t left = deadline_us - monotonic_now().count();
   return left <= 0 ? 0 : static_cast<int>(left / 1000 + 1);
 }
+
+// Of what no callback has taken. 1 would have it refused, as libssh does by itself when there is no such function.
+int swallow(ssh_session, ssh_message, void*) { return 0; }
 
 }  // namespace
 
@@ -126,12 +130,24 @@ void Transport::flush_until(std::int64_t deadline_us) {
   }
 }
 
+// Our last packet is sent only if the socket is known to take one, or else it is buffered and lost. A turn finds that
+// out, but it also reads, and an answer to what the peer asked meanwhile would take the place of our last packet: so
+// its requests have no answer any more, and a turn in which something was said all the same is followed by another.
+void Transport::settle_until(std::int64_t deadline_us) {
+  ssh_callbacks_init(&deaf_);
+  (void)ssh_set_server_callbacks(session_, &deaf_);
+  ssh_set_message_callback(session_, swallow, nullptr);
+  for (int i = 0; i < kMostSettled && is_open(); ++i) {
+    flush_until(deadline_us);
+    const std::uint64_t said = arrived_.out_packets;
+    (void)ssh_event_dopoll(event_, 0);
+    if (arrived_.out_packets == said) return;
+  }
+}
+
 void Transport::leave(const char* reason, Milliseconds most) {
   const std::int64_t deadline = (monotonic_now() + most).count();
-  if (is_open()) {
-    flush_until(deadline);
-    (void)ssh_event_dopoll(event_, 0);  // notes that the socket takes a packet, or the next one is only buffered
-  }
+  settle_until(deadline);
   if (is_open()) {
     ssh_session_set_disconnect_message(session_, reason);
     ssh_disconnect(session_);  // closes libssh's descriptor; ours is the duplicate

@@ -65,6 +65,7 @@ class Transport {
   Transport() = default;
   Expected<void> start(Fd connection, HostKey key, ssh_server_callbacks callbacks);
   void flush_until(std::int64_t deadline_us);
+  void settle_until(std::int64_t deadline_us);
   void await_peer_close(std::int64_t deadline_us) const;
 
   // Never freed: the process ends with its connection, and freeing after an error is where libssh crashes.
@@ -73,6 +74,7 @@ class Transport {
   ssh_event event_ = nullptr;
   ssh_counter_struct arrived_{};
   ssh_counter_struct sent_{};
+  ssh_server_callbacks_struct deaf_{};  // of a session that is being left
   Arrived looked_;
   Fd socket_;
   bool called_back_ = false;

@@ -181,6 +181,11 @@ class Dbclient(CommandLine):
     def program(self):
         return ["dbclient", "-p", str(self.place.port)]
 
+    def is_refused(self, user):
+        """It asks on as fast as it can: the sixth refusal is the last, and our last word must arrive behind it all the same."""
+        done = self.start(user, "echo in").run()
+        return self.denial in done.err and done.err.count(b"'s password: ") == 6 and done.out == b""
+
 
 class Plink(CommandLine):
     name = "plink"
