@@ -33,7 +33,8 @@ _mayfly() {
   local options="--help"
   case $command in
     serve) options+=" --config --check --ssh --http --state --no-cgroups" ;;
-    status | ps | hostkey) options+=" --state --json" ;;
+    status | ps) options+=" --state --json" ;;
+    hostkey) options+=" --state --host --port --known-hosts --sshfp --json" ;;
     stop | drain) options+=" --state" ;;
     kill) options+=" --state $(_mayfly_jails)" ;;
     run)
