@@ -42,8 +42,19 @@ void Channel::advance(SupervisorClient& client, const SessionOwner& owner, Micro
   if (phase_ == ChannelPhase::Idle && port_->wishes().start) begin(client, owner);
   if (phase_ == ChannelPhase::Asked || phase_ == ChannelPhase::Running) pass_wishes(client);
   pump(now);
+  if (phase_ == ChannelPhase::Running && shell_limits_) warn(now);
   if (phase_ == ChannelPhase::Over && out_.is_done() && err_.is_done()) say_unsaid(now);
   if (phase_ == ChannelPhase::Over && out_.is_done() && err_.is_done()) finish();
+}
+
+void Channel::warn(Microseconds now) {
+  if (!warnings_) warnings_.emplace(*shell_limits_, now);
+  warnings_->given_input(in_.delivered(), now);
+  const Warning warning = warnings_->due(now);
+  if (warning == Warning::Nothing) return;
+  out_.say(warning == Warning::WallLimit ? wall_warning(kWarningLead, line_end())
+                                         : idle_warning(shell_limits_->idle - kWarningLead, kWarningLead, line_end()));
+  out_.pump(*port_, transport_);
 }
 
 void Channel::say_unsaid(Microseconds now) {
@@ -127,6 +138,7 @@ void Channel::give_up_late(Microseconds now) {
 }
 
 std::optional<Microseconds> Channel::deadline() const {
+  if (phase_ == ChannelPhase::Running && warnings_) return warnings_->next();
   if (phase_ != ChannelPhase::Over || !progress_at_) return std::nullopt;
   const Microseconds stalled = *progress_at_ + kDeliverStall;
   return (streams_until_ ? std::min(*streams_until_, stalled) : stalled) + Milliseconds(1);
@@ -170,7 +182,9 @@ void Channel::on(const Running& running) {
   if (phase_ != ChannelPhase::Asked) return;
   phase_ = ChannelPhase::Running;
   ran_ = true;
-  if (shell_ && terminal_) out_.say(greeting(running, line_end()));
+  if (!shell_ || !terminal_) return;
+  out_.say(greeting(running, line_end()));
+  shell_limits_ = running.limits;
 }
 
 void Channel::on(const Refused& refused) { end_refused(refusal(refused, line_end())); }

@@ -15,6 +15,7 @@
 #include "jail/client/supervisor_client.h"
 #include "sshd/session/greeting.h"
 #include "sshd/session/pump.h"
+#include "sshd/session/warnings.h"
 
 namespace mayfly {
 
@@ -51,7 +52,7 @@ class Channel {
   void add_interest(std::vector<pollfd>& entries) const;
   void release() { port_->detach(); }  // only when finished
   void judge_window() { port_->judge_window(); }
-  [[nodiscard]] std::optional<Microseconds> deadline() const;  // when advance() has something to give up
+  [[nodiscard]] std::optional<Microseconds> deadline() const;  // when advance() has something to say or to give up
 
  private:
   Channel(Transport& transport, std::unique_ptr<ChannelPort> port) : transport_(transport), port_(std::move(port)) {}
@@ -62,6 +63,7 @@ class Channel {
   void note_peer_close(SupervisorClient& client);
   void pump(Microseconds now);
   void say_unsaid(Microseconds now);
+  void warn(Microseconds now);
   void give_up_late(Microseconds now);
   void finish();
   void end_refused(std::string text);
@@ -84,6 +86,8 @@ class Channel {
   Outlet err_{Stream::Err};
   Inlet in_;
   std::optional<int> exit_status_;             // one of the two once Over
+  std::optional<Limits> shell_limits_;         // of a shell on a terminal: who sits there is warned of them
+  std::optional<Warnings> warnings_;           // from the turn in which it runs
   std::string exit_signal_;                    // without SIG
   std::string unsaid_;                         // our last line, in case that no relay has said it
   bool engine_gone_ = false;                   // then no relay has, whatever came from the jail

@@ -12,6 +12,9 @@ namespace {
 
 std::string ended(std::string line, LineEnd end) { return line += end == LineEnd::Terminal ? "\r\n" : "\n"; }
 
+// Where the cursor stands only the program knows: an empty line at worst.
+std::string on_fresh_line(std::string line, LineEnd end) { return ended({}, end) + ended(std::move(line), end); }
+
 std::string cpus(MilliCpus share) {
   std::array<char, 32> text{};
   std::snprintf(text.data(), text.size(), "%.3g CPU", static_cast<double>(share.count) / 1000.0);
@@ -48,6 +51,15 @@ std::string last_word(const Result& result, LineEnd end) { return ended(reason_l
 
 std::string engine_gone(LineEnd end) {
   return ended("mayfly: ending=failed: the jail engine has stopped, and every jail with it", end);
+}
+
+std::string wall_warning(Milliseconds left, LineEnd end) {
+  return on_fresh_line("mayfly: this jail ends in " + show(left) + " (time limit)", end);
+}
+
+std::string idle_warning(Milliseconds silent, Milliseconds left, LineEnd end) {
+  return on_fresh_line(
+      "mayfly: no input for " + show(silent) + "; this jail ends in " + show(left) + " unless you type", end);
 }
 
 }  // namespace mayfly

@@ -70,6 +70,7 @@ std::size_t Inlet::pass(std::string_view bytes) {
       return bytes.size();
     }
     passed += static_cast<std::size_t>(count);
+    delivered_ += static_cast<std::uint64_t>(count);
   }
   return passed;
 }

@@ -52,6 +52,7 @@ class Inlet final : public StdinSink {
   [[nodiscard]] int descriptor() const { return sink_.get(); }
   void pump(ChannelPort& port);  // passes on what libssh held, and the end of input after it
   void drop() { sink_.reset(); }
+  [[nodiscard]] std::uint64_t delivered() const { return delivered_; }  // bytes that went into the jail's pipe
 
  private:
   std::size_t pass(std::string_view bytes);
@@ -60,6 +61,7 @@ class Inlet final : public StdinSink {
   Fd sink_;
   std::string held_;        // taken from libssh: at most one window
   std::size_t passed_ = 0;  // how much of it the pipe has
+  std::uint64_t delivered_ = 0;
 };
 
 }  // namespace mayfly

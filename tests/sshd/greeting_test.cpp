@@ -23,6 +23,12 @@ TEST_CASE("the greeting claims no limit that nothing holds", "[P20]") {
   CHECK(greeting(running, LineEnd::Plain).find("256 MiB memory, 64 MiB disk, CPU not limited") != std::string::npos);
 }
 
+TEST_CASE("a warning is a line of its own, wherever the cursor stands") {
+  CHECK(wall_warning(60_s, LineEnd::Terminal) == "\r\nmayfly: this jail ends in 1 min (time limit)\r\n");
+  CHECK(idle_warning(840_s, 60_s, LineEnd::Terminal) ==
+        "\r\nmayfly: no input for 14 min; this jail ends in 1 min unless you type\r\n");
+}
+
 TEST_CASE("nothing that another names reaches a terminal unescaped", "[P70]") {
   Refused refused;
   refused.kind = RefusalKind::QueueFull;
