@@ -1,5 +1,6 @@
 #include "sshd/session/greeting.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 
@@ -14,6 +15,13 @@ std::string ended(std::string line, LineEnd end) { return line += end == LineEnd
 
 // Where the cursor stands only the program knows: an empty line at worst.
 std::string on_fresh_line(std::string line, LineEnd end) { return ended({}, end) + ended(std::move(line), end); }
+
+// Whole seconds, so that nobody comes back too early; a day at most.
+Milliseconds up_to_seconds(std::uint64_t milliseconds) {
+  constexpr std::uint64_t kMostSeconds = 86'400;
+  const std::uint64_t seconds = milliseconds / 1000 + (milliseconds % 1000 != 0 ? 1 : 0);
+  return Milliseconds(std::min(seconds, kMostSeconds) * 1000);
+}
 
 std::string cpus(MilliCpus share) {
   std::array<char, 32> text{};
@@ -44,6 +52,7 @@ std::string refusal(const Refused& refused, LineEnd end) {
   if (!refused.id.empty()) line += " jail=" + escape(refused.id);
   if (!refused.field.empty()) line += " field=" + escape(refused.field);
   line += ": " + escape(refused.text);
+  if (refused.retry_after_ms != 0) line += "; try again in " + show(up_to_seconds(refused.retry_after_ms));
   return ended(std::move(line), end);
 }
 

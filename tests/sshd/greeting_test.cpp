@@ -29,6 +29,20 @@ TEST_CASE("a warning is a line of its own, wherever the cursor stands") {
         "\r\nmayfly: no input for 14 min; this jail ends in 1 min unless you type\r\n");
 }
 
+TEST_CASE("a refusal says why, and when to come back where that helps") {
+  Refused refused;
+  refused.id = "j_abcdefghijklmnopqrstuvwxyz";
+  refused.kind = RefusalKind::Quota;
+  refused.text = "more than 20 requests a second";
+  const std::string why = "mayfly: ending=refused reason=quota jail=j_abcdefghijklmnopqrstuvwxyz: " + refused.text;
+  CHECK(refusal(refused, LineEnd::Plain) == why + "\n");
+  for (const auto& [milliseconds, words] :
+       {std::pair{1ull, "1 s"}, {1001ull, "2 s"}, {2000ull, "2 s"}, {60'000ull, "1 min"}, {~0ull, "1440 min"}}) {
+    refused.retry_after_ms = milliseconds;
+    CHECK(refusal(refused, LineEnd::Terminal) == why + "; try again in " + words + "\r\n");
+  }
+}
+
 TEST_CASE("nothing that another names reaches a terminal unescaped", "[P70]") {
   Refused refused;
   refused.kind = RefusalKind::QueueFull;
