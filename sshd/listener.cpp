@@ -70,13 +70,13 @@ Listener::Listener(Fd socket, SshdConfig config, std::string program, EventLoop 
 
 Expected<Listener> Listener::make(Fd socket, SshdConfig config, std::string session_program) {
   const Peer here = TRY(bound_to(socket.get()));
-  if (config.allows(Access::Open) && !here.loopback && !config.open_on_network)
+  if (config.access.open && !here.loopback && !config.open_on_network)
     return failure("listen", 0, here.text, "access \"open\" is for loopback only unless openOnNetwork is true");
   TRY(set_nonblocking(socket.get(), Blocking::No));
   EventLoop loop = TRY(EventLoop::make());
   Fd spare = open_spare(socket);
   if (!spare) return failure("open spare descriptor", errno);
-  if (config.allows(Access::Open) && !here.loopback)
+  if (config.access.open && !here.loopback)
     log_line(Severity::Warning, "sshd.open_on_network", {{"address", here.text}},
              "anybody who reaches this address may run programs in jails");
   return Listener(std::move(socket), std::move(config), std::move(session_program), std::move(loop), std::move(spare));

@@ -6,7 +6,7 @@ _mayfly_jails() {
 
 _mayfly() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]} word
-  local commands="serve status stop drain run shell ps kill doctor hostkey"
+  local commands="serve status stop drain run shell ps kill doctor hostkey invite reload"
   local controls="network filesystem environment identity privileges syscalls files memory cpu processes time output proc"
   COMPREPLY=()
 
@@ -35,13 +35,14 @@ _mayfly() {
     serve) options+=" --config --check --ssh --http --state --no-cgroups" ;;
     status | ps) options+=" --state --json" ;;
     hostkey) options+=" --state --host --port --known-hosts --sshfp --json" ;;
-    stop | drain) options+=" --state" ;;
+    stop | drain | reload) options+=" --state" ;;
     kill) options+=" --state $(_mayfly_jails)" ;;
     run)
       options+=" --profile --language --code --file --memory --time --cpu-time --cpus --processes --disk --require"
       options+=" --config --reproducible --tty --json --"
       ;;
     shell) options+=" --config run python" ;;
+    invite) options+=" new list revoke --name --profile --expires --uses --count --host --csv --json --state" ;;
     doctor) options+=" --config --json --no-cgroups" ;;
   esac
   COMPREPLY=($(compgen -W "$options" -- "$current"))

@@ -35,5 +35,8 @@ void add_ps(CLI::App& app, Command& command);
 void add_kill(CLI::App& app, Command& command);
 void add_doctor(CLI::App& app, Command& command);
 void add_hostkey(CLI::App& app, Command& command);
+void add_invite(CLI::App& app, Command& command);
+void add_reload(CLI::App& app, Command& command);
+void add_settings(CLI::App& app, Command& command);
 
 }  // namespace mayfly

@@ -26,22 +26,21 @@ Expected<void> read_listen(ConfigReader in, Settings& settings) {
 
 Expected<void> read_access(ConfigReader in, Settings& settings) {
   if (const Json* methods = TRY(in.list("ssh"))) {
-    settings.ssh_access.clear();
+    settings.ssh_access.open = false;
     for (const Json& method : *methods) {
       const auto word = method.get<std::string>();
-      if (word == "keys" || word == "invites")
-        return in.wrong("ssh", "\"" + word + "\" is not available in this version");
-      if (word != "open") return in.wrong("ssh", "allowed is \"open\", got \"" + escape(word, 40) + "\"");
-      settings.ssh_access = {word};
+      if (!allow(settings.ssh_access, word))
+        return in.wrong("ssh", "allowed are \"open\", \"keys\" and \"invites\", got \"" + escape(word, 40) + "\"");
     }
-    if (settings.ssh_access.empty())
-      return in.wrong("ssh", "nobody could come in; turn ssh off with listen.ssh \"off\"");
+    if (methods->empty()) return in.wrong("ssh", "nobody could come in; turn ssh off with listen.ssh \"off\"");
   }
+  settings.ssh_access.authorized_keys = TRY(in.text("authorizedKeys", ""));
+  if (settings.ssh_access.keys && !settings.ssh_access.authorized_keys.starts_with("/"))
+    return in.wrong("authorizedKeys", "\"keys\" needs the absolute path of a file here");
   const std::string http = TRY(in.text("http", "open"));
   if (http == "tokens") return in.wrong("http", "\"tokens\" is not available in this version");
   if (http != "open") return in.wrong("http", "allowed is \"open\", got \"" + escape(http, 40) + "\"");
   settings.open_on_network = TRY(in.boolean("openOnNetwork", settings.open_on_network));
-  TRY(in.refuse_later("authorizedKeys", "a file of authorized keys"));
   return in.finish();
 }
 
@@ -88,14 +87,18 @@ Expected<void> read_require(ConfigReader& in, Policy& policy) {
   return {};
 }
 
+constexpr const char* kOtherWays = ", or take \"open\" out of access.ssh, for \"keys\" or \"invites\"";
+
 // An open door faces a network only when that was said in so many words.
 Expected<void> judge_openness(const ConfigReader& in, const Settings& settings) {
   if (settings.open_on_network) return {};
-  for (const auto& [key, value] : {std::pair("listen.ssh", settings.ssh), std::pair("listen.http", settings.http)})
-    if (const auto address = parse_address(value); address && !address->is_loopback)
+  for (const auto& [key, value, is_open] : {std::tuple("listen.ssh", settings.ssh, settings.ssh_access.open),
+                                            std::tuple("listen.http", settings.http, true)})
+    if (const auto address = parse_address(value); is_open && address && !address->is_loopback)
       return in.wrong(key, value +
                                " can be reached from a network, and everybody there could run programs here; "
-                               "listen on 127.0.0.1, or say \"access\": {\"openOnNetwork\": true}");
+                               "listen on 127.0.0.1, or say \"access\": {\"openOnNetwork\": true}" +
+                               (key == std::string_view("listen.ssh") ? kOtherWays : ""));
   return {};
 }
 

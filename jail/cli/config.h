@@ -8,6 +8,7 @@
 #include "jail/cli/config_text.h"
 #include "jail/cli/paths.h"
 #include "jail/os/log.h"
+#include "jail/spec/access.h"
 #include "jail/spec/policy.h"
 
 namespace mayfly {
@@ -15,7 +16,7 @@ namespace mayfly {
 struct Settings {
   std::string ssh = "127.0.0.1:2222";  // ADDR:PORT or "off"
   std::string http = "127.0.0.1:8802";
-  std::vector<std::string> ssh_access = {"open"};
+  SshAccess ssh_access;
   bool open_on_network = false;  // the only words that let an open door face a network
   bool usr_local = false;        // jails see /usr/local
   Severity log_level = Severity::Info;

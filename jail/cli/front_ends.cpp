@@ -46,10 +46,7 @@ Expected<std::optional<TcpAddress>> judge_address(const std::string& text, const
                                                   const Settings& settings) {
   if (text == "off") return std::optional<TcpAddress>();
   TcpAddress address = TRY(parse_address(text));
-  if (!address.is_loopback && !settings.open_on_network)
-    return failure("listen for " + what + " on", 0, address.text,
-                   "everybody who reaches this address could run programs here; listen on 127.0.0.1, or say "
-                   "\"access\": {\"openOnNetwork\": true} in the configuration");
+  TRY(judge_exposure(what, address, settings));
   return std::optional<TcpAddress>(std::move(address));
 }
 
@@ -60,6 +57,14 @@ void give(FrontEnd& to, Fd fd, int theirs) {
 
 }  // namespace
 
+Expected<void> judge_exposure(const std::string& what, const TcpAddress& address, const Settings& settings) {
+  const bool is_open = what != "ssh" || settings.ssh_access.open;
+  if (!is_open || address.is_loopback || settings.open_on_network) return {};
+  return failure("listen for " + what + " on", 0, address.text,
+                 "everybody who reaches this address could run programs here; take a loopback address, or say "
+                 "\"access\": {\"openOnNetwork\": true} in the configuration");
+}
+
 Expected<FrontEndAddresses> front_end_addresses(const Settings& settings) {
   FrontEndAddresses addresses;
   addresses.ssh = TRY(judge_address(settings.ssh, "ssh", settings));
@@ -68,11 +73,11 @@ Expected<FrontEndAddresses> front_end_addresses(const Settings& settings) {
 }
 
 Json ssh_config(const Settings& settings, const std::string& lease_path) {
-  Json profiles = Json::array();
-  for (const Profile& profile : settings.policy.catalogue.profiles()) profiles.push_back(profile.name);
+  Json ways = Json::array();
+  for (std::size_t way = 0; way < std::size(kAccessWords); ++way)
+    if (is_allowed(settings.ssh_access, way)) ways.push_back(kAccessWords[way]);
   return {{"lease", lease_path},
-          {"access", settings.ssh_access},
-          {"profiles", std::move(profiles)},
+          {"access", std::move(ways)},
           {"openOnNetwork", settings.open_on_network},
           {"logLevel", name(settings.log_level)}};
 }

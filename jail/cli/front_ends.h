@@ -29,6 +29,9 @@ struct FrontEnd {
   std::vector<Fd> held;  // what program.fds points to
 };
 
+// `what`: "ssh" or "http". Where everybody may come in, a network address needs the word openOnNetwork.
+Expected<void> judge_exposure(const std::string& what, const TcpAddress& address, const Settings& settings);
+
 // Where they listen; absent: off. Loopback only, unless the configuration says openOnNetwork.
 struct FrontEndAddresses {
   std::optional<TcpAddress> ssh, http;

@@ -61,10 +61,13 @@ std::optional<std::pair<pid_t, std::string>> read_holder(const Fd& file) {
 }  // namespace
 
 Instance::Instance(Instance&& other) noexcept
-    : id_(std::move(other.id_)), path_(std::exchange(other.path_, {})), lock_(std::move(other.lock_)) {}
+    : id_(std::move(other.id_)),
+      path_(std::exchange(other.path_, {})),
+      lock_(std::move(other.lock_)),
+      leaves_(other.leaves_) {}
 
 Instance::~Instance() {
-  if (!path_.empty()) ::unlink(path_.c_str());
+  if (!path_.empty() && !leaves_) ::unlink(path_.c_str());
 }
 
 Expected<Instance> Instance::claim(const std::string& runtime_directory) {

@@ -20,7 +20,12 @@ class Instance {
   static Expected<Instance> claim(const std::string& runtime_directory);
   Instance(Instance&& other) noexcept;
   Instance& operator=(Instance&&) = delete;
-  ~Instance();  // takes the lock file away
+  ~Instance();  // takes the lock file away, unless a supervisor may have left cgroups in its name
+
+  // A supervisor works under this id. Should it not end by itself, its cgroups stay, and only the lock file names them
+  // to the next start (supervisor/stale.h).
+  void may_leave_cgroups() { leaves_ = true; }
+  void leaves_nothing() { leaves_ = false; }  // it has ended well
 
   [[nodiscard]] const std::string& id() const { return id_; }  // 12 lower-case hex digits
 
@@ -29,6 +34,7 @@ class Instance {
       : id_(std::move(id)), path_(std::move(path)), lock_(std::move(lock)) {}
   std::string id_, path_;
   Fd lock_;
+  bool leaves_ = false;
 };
 
 // Takes away the sockets that dead instances have left in the runtime directory. Their cgroups, and then the lock files

@@ -23,6 +23,7 @@ namespace {
 
 // timeout(1) and some terminals deliver one request twice, to the process and to its group.
 constexpr Milliseconds kSameRequest = 500_ms;
+constexpr std::uint64_t kMostHostKeyBytes = 16 * 1024;
 
 // A socket that was handed in takes the place of the configured address. Nothing: it is off.
 Expected<std::optional<TcpListener>> listener_for(const std::string& what, std::optional<TcpListener> handed,
@@ -31,10 +32,7 @@ Expected<std::optional<TcpListener>> listener_for(const std::string& what, std::
   if (!address)
     return failure("take the socket for " + what + " on", 0, handed->bound.text,
                    what + " is off: give it an address, or hand in no socket");
-  if (!handed->bound.is_loopback && !settings.open_on_network)
-    return failure("take the socket for " + what + " on", 0, handed->bound.text,
-                   "everybody who reaches this address could run programs here; give the socket a loopback address, or "
-                   "say \"access\": {\"openOnNetwork\": true} in the configuration");
+  TRY(judge_exposure(what, handed->bound, settings));
   return handed;
 }
 
@@ -59,6 +57,7 @@ Expected<Keeper> Keeper::make(Orders orders, const Programs& programs) {
   CorePrograms core = TRY(find_core(programs));
   EventLoop loop = TRY(EventLoop::make());
   Keeper keeper(std::move(orders), std::move(core), std::move(loop), std::move(instance), std::move(lock));
+  keeper.own_program_ = TRY(Programs::self());
   TRY(keeper.prepare(programs));
   return keeper;
 }
@@ -76,6 +75,7 @@ Expected<void> Keeper::prepare(const Programs& programs) {
                             settings.usr_local ? UsrLocal::Shown : UsrLocal::Hidden};
   bind_table_ = TRY(seal_bind_table(TRY(make_bind_table(choices, programs))));
 
+  TRY(prepare_front_ends(programs));
   SupervisorConfig config;
   config.instance = instance_.id();
   config.run_directory = orders_.paths.runtime;
@@ -84,9 +84,13 @@ Expected<void> Keeper::prepare(const Programs& programs) {
   config.use_cgroups = orders_.use_cgroups;
   config.version = MAYFLY_VERSION;
   config.log_level = settings.log_level;
+  config.state_directory = orders_.paths.state;
+  config.ssh = ssh_at_;
+  config.http = http_at_;
+  config.host_key = host_key_;
+  config.access = settings.ssh_access;
   config.policy = settings.policy;
   config_ = TRY(make_sealed_memfd("mayfly-config", encode(config).dump()));
-  TRY(prepare_front_ends(programs));
   return watch_signals();
 }
 
@@ -98,9 +102,11 @@ Expected<void> Keeper::prepare_front_ends(const Programs& programs) {
   auto ssh = TRY(listener_for("ssh", std::move(handed.ssh), addresses.ssh, settings));
   auto http = TRY(listener_for("http", std::move(handed.http), addresses.http, settings));
   sockets_ = TRY(listen_unix(orders_.paths, orders_.privilege, instance_.id()));
-  const std::string ssh_at = ssh ? ssh->bound.text : "off", http_at = http ? http->bound.text : "off";
+  if (ssh) ssh_at_ = ssh->bound.text;
+  if (http) http_at_ = http->bound.text;
   if (ssh) {
     Fd key = TRY(load_or_make_host_key(orders_.paths.state, programs, orders_.privilege));
+    host_key_ = TRY(public_key_of(TRY(read_whole(key, kMostHostKeyBytes)))).fingerprint;
     front_ends_.push_back(TRY(ssh_front_end(settings, programs, orders_.privilege, sockets_.lease_path,
                                             self_pidfd_.get(), std::move(ssh->socket), std::move(key))));
   }
@@ -113,8 +119,8 @@ Expected<void> Keeper::prepare_front_ends(const Programs& programs) {
   }
   front_end_processes_.resize(front_ends_.size());
   log_line(Severity::Info, "keeper.listening",
-           {{"ssh", ssh_at},
-            {"http", http_at},
+           {{"ssh", ssh_at_},
+            {"http", http_at_},
             {"state", orders_.paths.state},
             {"instance", instance_.id()},
             {"as", orders_.privilege == Privilege::Root ? "root" : "rootless"}});
@@ -124,7 +130,7 @@ Expected<void> Keeper::prepare_front_ends(const Programs& programs) {
 Expected<void> Keeper::watch_signals() {
   sigset_t set;
   ::sigemptyset(&set);
-  // HUP too: the terminal that a service was started on by hand is gone.
+  // HUP: reload; from the kernel: the terminal that a service was started on by hand is gone.
   for (const int number : {SIGCHLD, SIGTERM, SIGINT, SIGHUP}) ::sigaddset(&set, number);
   if (::sigprocmask(SIG_BLOCK, &set, nullptr) != 0) return failure("block signals", errno);
   signals_ = Fd(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
@@ -155,6 +161,10 @@ void Keeper::take_signals() {
   while (::read(signals_.get(), &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
     if (info.ssi_signo == SIGCHLD) {
       children = true;
+      continue;
+    }
+    if (info.ssi_signo == SIGHUP && info.ssi_code != SI_KERNEL) {
+      begin_reload();
       continue;
     }
     if (mode_ != Mode::Stopping) {

@@ -4,6 +4,9 @@
 //   Running     a front end, builder or witness that dies is started anew (RestartPace)
 //   Rebuilding  the supervisor has died: its jails die by themselves within 2 s; when nothing of it is left, everything
 //               is started anew on the same sockets
+//   SIGHUP      `mayfly settings` reads the configuration anew, and the supervisor takes what can be changed. The
+//   kernel's
+//               own SIGHUP (the terminal that a service was started on is gone) stops it
 //   Stopping    SIGTERM: the supervisor ends every jail, then all others end; kStopTotal at most, a second signal
 //   hurries
 //
@@ -33,6 +36,7 @@ class Keeper {
     Paths paths;
     Privilege privilege = Privilege::Rootless;
     bool use_cgroups = true;
+    std::string settings_file;  // what a reload reads: as --config named it, else the usual one
   };
   // Takes the locks, opens the sockets, makes the host key; starts nothing yet.
   static Expected<Keeper> make(Orders orders, const Programs& programs);
@@ -80,6 +84,11 @@ class Keeper {
   bool tell(KeeperSays what, const FrontEnd* front_end, pid_t pid, int fd);
   void signal_others(int number);
 
+  // keeper_reload.cpp
+  void begin_reload();
+  Expected<void> read_settings_anew();
+  void settings_read(int status);
+
   // keeper_stop.cpp
   void begin_stop();
   void hurry();
@@ -87,6 +96,7 @@ class Keeper {
   void give_up(const Failure& why);
 
   Orders orders_;
+  std::string own_program_;
   CorePrograms programs_;
   EventLoop loop_;
   Instance instance_;
@@ -94,13 +104,18 @@ class Keeper {
   std::optional<UidBlock> block_;
   Fd self_pidfd_, signals_, bind_table_, config_;
   UnixListeners sockets_;
-  Fd examination_;  // what mayfly-examiner found, for the api
+  std::string ssh_at_ = "off", http_at_ = "off";  // where they listen
+  std::string host_key_;                          // its fingerprint
+  Fd examination_;                                // what mayfly-examiner found, for the api
   std::vector<FrontEnd> front_ends_;
 
   Mode mode_ = Mode::Running;
   Fd channel_;  // to the supervisor
   Kept supervisor_, builder_, witness_;
   std::vector<Kept> front_end_processes_;
+  std::optional<Child> reader_;  // `mayfly settings`, while it runs
+  Fd read_settings_;             // what it writes to
+  bool reload_again_ = false;    // asked for while it ran
   Microseconds stop_asked_{};
   int status_ = 0;
   std::optional<Failure> failure_;

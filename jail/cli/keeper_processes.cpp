@@ -28,6 +28,7 @@ std::string how_it_ended(int status) {
 }  // namespace
 
 Expected<void> Keeper::start_everything() {
+  instance_.may_leave_cgroups();
   Core core = TRY(start_core(programs_, descriptors()));
   const Microseconds now = monotonic_now();
   for (Kept* kept : {&supervisor_, &builder_, &witness_}) kept->pace.started(now);
@@ -97,6 +98,7 @@ void Keeper::process_ended(pid_t pid) {
     kept.child.reset();
     return status;
   };
+  if (reader_ && reader_->pid() == pid) return settings_read(reader_->wait().value_or(1));
   if (const auto status = take(supervisor_)) return supervisor_ended(*status);
   if (const auto status = take(builder_))
     return part_ended(builder_, "mayfly-builder", *status,
@@ -141,6 +143,7 @@ void Keeper::part_ended(Kept& kept, const std::string& name, int status, std::fu
 void Keeper::supervisor_ended(int status) {
   channel_.reset();
   if (mode_ == Mode::Stopping) {
+    if (status == 0) instance_.leaves_nothing();
     signal_others(SIGTERM);
     loop_.after(kLastWords, [this] { kill_children(); });
     return;

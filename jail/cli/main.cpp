@@ -36,9 +36,10 @@ void describe(CLI::App& app) {
 constexpr struct {
   std::string_view name;
   void (*add)(CLI::App&, Command&);
-} kCommands[] = {{"serve", add_serve},   {"status", add_status},  {"stop", add_stop}, {"drain", add_drain},
-                 {"run", add_run},       {"shell", add_shell},    {"ps", add_ps},     {"kill", add_kill},
-                 {"doctor", add_doctor}, {"hostkey", add_hostkey}};
+} kCommands[] = {{"serve", add_serve},      {"status", add_status},   {"stop", add_stop},     {"drain", add_drain},
+                 {"run", add_run},          {"shell", add_shell},     {"ps", add_ps},         {"kill", add_kill},
+                 {"doctor", add_doctor},    {"hostkey", add_hostkey}, {"invite", add_invite}, {"reload", add_reload},
+                 {"settings", add_settings}};
 
 // The one that is asked for: describing them all would be a good part of the time of `mayfly run -- true`. All, where
 // none is, for --help and for the mistakes.

@@ -66,6 +66,19 @@ Expected<std::vector<JailRow>> MonitorClient::jails() {
   return rows;
 }
 
+Expected<std::vector<InviteRow>> MonitorClient::invites(const FromMonitor& question) {
+  Invites part = TRY(ask<Invites>(question));
+  std::vector<InviteRow> rows = std::move(part.rows);
+  for (int frames = 0; part.more && frames < kMostFrames; ++frames) {
+    ToMonitor answer = TRY(receive());
+    auto* next = std::get_if<Invites>(&answer);
+    if (next == nullptr) return failure("understand the service", 0, {}, "the list of invites was cut short");
+    part = std::move(*next);
+    rows.insert(rows.end(), part.rows.begin(), part.rows.end());
+  }
+  return rows;
+}
+
 Expected<MonitorClient> connect_to_service(const std::string& state) {
   const Privilege privilege = current_privilege();
   const Paths own = TRY(find_paths(privilege, state));

@@ -22,6 +22,7 @@ class MonitorClient {
     return failure("understand the service", 0, {}, "it answered something else");
   }
   Expected<std::vector<JailRow>> jails();
+  Expected<std::vector<InviteRow>> invites(const FromMonitor& question);  // NewInvites or AskInvites
 
  private:
   explicit MonitorClient(Fd socket) : socket_(std::move(socket)) {}

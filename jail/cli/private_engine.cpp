@@ -76,12 +76,12 @@ bool ends_within(const Child& child, Milliseconds limit) {
 }
 
 // Reaps it, after SIGKILL when it has not ended in time.
-Expected<void> end_child(Child& child, Milliseconds limit) {
+Expected<int> end_child(Child& child, Milliseconds limit) {  // its wait status
   if (!ends_within(child, limit)) {
-    if (auto sent = child.signal(SIGKILL); !sent && sent.error().error != ESRCH) return sent;
+    if (auto sent = child.signal(SIGKILL); !sent && sent.error().error != ESRCH)
+      return tl::make_unexpected(sent.error());
   }
-  TRY(child.wait());
-  return {};
+  return child.wait();
 }
 
 // What an ended builder or witness left to us (pid 1s, relays) is in the process group it had.
@@ -147,6 +147,7 @@ Expected<PrivateEngine> PrivateEngine::start(const EngineOptions& options) {
 
   const CoreDescriptors with{self.get(),         binds.get(), config_fd.get(),
                              lease.theirs.get(), -1,          block ? block->lock().get() : -1};
+  instance.may_leave_cgroups();
   Core core = TRY(start_core(core_programs, with));
   lease.theirs.reset();  // so that the supervisor's death closes our end
   SupervisorClient client = TRY(SupervisorClient::adopt(std::move(lease.ours)));
@@ -171,7 +172,7 @@ Expected<void> PrivateEngine::stop() {
   (void)send_message(core.channel.get(), std::as_bytes(std::span(&message, 1)), {});
   { const SupervisorClient closed = std::move(client); }
   const pid_t groups[] = {core.builder.pid(), core.witness.pid()};
-  TRY(end_child(core.supervisor, kStopLimit + 1_s));
+  if (TRY(end_child(core.supervisor, kStopLimit + 1_s)) == 0) instance_.leaves_nothing();
   TRY(end_child(core.builder, kHelperLimit));
   TRY(end_child(core.witness, kHelperLimit));
   const Microseconds deadline = monotonic_now() + kOrphanLimit;

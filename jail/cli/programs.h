@@ -17,6 +17,8 @@ class Programs {
   static Expected<Programs> find();  // through /proc/self/exe
   static Programs in(std::string directory) { return Programs(std::move(directory)); }
 
+  static Expected<std::string> self();  // the path of this very program
+
   [[nodiscard]] const std::string& directory() const { return directory_; }
   // Its absolute path. Fails when it is not there or cannot be executed.
   Expected<std::string> path(const std::string& name) const;

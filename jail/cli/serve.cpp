@@ -1,5 +1,7 @@
 // mayfly serve: the service, in the foreground.
+#include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <optional>
 
@@ -24,6 +26,14 @@ Expected<int> check(const Settings& settings) {
   return 0;
 }
 
+// Absolute: a reload is another process, maybe of another folder.
+Expected<std::string> settings_file(const ServeOptions& options, const Paths& paths) {
+  if (options.config.empty()) return paths.config;
+  const std::unique_ptr<char, decltype(&std::free)> path(::realpath(options.config.c_str(), nullptr), &std::free);
+  if (!path) return failure("find configuration", errno, options.config);
+  return std::string(path.get());
+}
+
 Expected<int> serve(const ServeOptions& options) {
   const Privilege privilege = current_privilege();
   Settings settings = TRY(load_settings(privilege, options.config));
@@ -33,7 +43,9 @@ Expected<int> serve(const ServeOptions& options) {
   set_log_threshold(settings.log_level);
   Paths paths = TRY(find_paths(privilege, options.state));
   const Programs programs = TRY(Programs::find());
-  Keeper keeper = TRY(Keeper::make({std::move(settings), std::move(paths), privilege, !options.no_cgroups}, programs));
+  std::string file = TRY(settings_file(options, paths));
+  Keeper keeper = TRY(
+      Keeper::make({std::move(settings), std::move(paths), privilege, !options.no_cgroups, std::move(file)}, programs));
   return keeper.run();
 }
 

@@ -38,7 +38,13 @@ Json status_json(const Status& status) {
           {"failed", status.failed},
           {"leaks", status.leaks},
           {"cgroups", status.cgroups},
-          {"root", status.root}};
+          {"root", status.root},
+          {"ssh", status.ssh},
+          {"http", status.http},
+          {"reloads", status.reloads},
+          {"reloadsRefused", status.reloads_refused},
+          {"restartNeeded", status.restart_needed},
+          {"hostKey", status.host_key}};
 }
 
 Expected<int> show(const StatusOptions& options) {
@@ -50,6 +56,9 @@ Expected<int> show(const StatusOptions& options) {
   }
   std::printf("mayfly %s, instance %s, up %s%s\n", status.version.c_str(), status.instance.c_str(),
               short_duration(age_ms(status.started_unix_ms)).c_str(), status.draining ? ", draining" : "");
+  std::printf("ssh: %s; http: %s\n", status.ssh.c_str(), status.http.c_str());
+  if (!status.restart_needed.empty())
+    std::printf("configuration: only a restart changes %s\n", status.restart_needed.c_str());
   std::printf("jails: %u live, %u queued, %u not yet released\n", status.live, status.queued, status.unreleased);
   std::printf("since the start: %llu built, %llu refused, %llu failed, %llu leaks\n",
               static_cast<unsigned long long>(status.built), static_cast<unsigned long long>(status.refused),

@@ -23,7 +23,8 @@ constexpr Unit kSizes[] = {{"", 1},
                            {"m", kKibi* kKibi},
                            {"g", kKibi* kKibi* kKibi},
                            {"t", kKibi* kKibi* kKibi* kKibi}};
-constexpr Unit kTimes[] = {{"", 1000}, {"ms", 1}, {"s", 1000}, {"m", 60'000}, {"min", 60'000}, {"h", 3'600'000}};
+constexpr Unit kTimes[] = {{"", 1000},      {"ms", 1},        {"s", 1000},      {"m", 60'000},
+                           {"min", 60'000}, {"h", 3'600'000}, {"d", 86'400'000}};
 
 struct Split {
   double number;

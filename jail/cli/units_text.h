@@ -1,6 +1,6 @@
 // Sizes and times as people write them on a command line.
 //   size      256M 1.5G 64k 4096 1GiB      K, M, G, T are powers of 1024; a bare number is bytes
-//   duration  10s 1.5 500ms 2m 1h          a bare number is seconds
+//   duration  10s 1.5 500ms 2m 1h 7d       a bare number is seconds
 // Fails with the text and the forms that are understood; never guesses.
 #pragma once
 

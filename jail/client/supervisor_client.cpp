@@ -1,11 +1,13 @@
 #include "jail/client/supervisor_client.h"
 
 #include <fcntl.h>
+#include <poll.h>
 
 #include <array>
 #include <cerrno>
 #include <utility>
 
+#include "jail/os/clock.h"
 #include "jail/os/unix_socket.h"
 
 namespace mayfly {
@@ -108,6 +110,22 @@ Expected<void> SupervisorClient::signal(RunNumber run, int signal_number) {
 Expected<void> SupervisorClient::resize(RunNumber run, TerminalSize size) { return send(ResizeRun{run, size}, {}); }
 
 Expected<void> SupervisorClient::ask_host() { return send(AskHost{}, {}); }
+
+Expected<LoginJudged> SupervisorClient::log_in(const LogIn& login, Milliseconds most) {
+  TRY(send(login, {}));
+  const Microseconds until = monotonic_now() + most;
+  for (;;) {
+    auto message = TRY(receive());
+    if (message) {
+      if (auto* judged = std::get_if<LoginJudged>(&*message)) return std::move(*judged);
+      return failure("log in", 0, {}, "the supervisor answered something else");
+    }
+    const auto left = std::chrono::ceil<Milliseconds>(until - monotonic_now()).count();
+    if (left <= 0) return failure("log in", ETIMEDOUT);
+    pollfd entry{socket_.get(), static_cast<short>(wants_write() ? POLLIN | POLLOUT : POLLIN), 0};
+    if (::poll(&entry, 1, static_cast<int>(left)) < 0 && errno != EINTR) return failure("log in", errno);
+  }
+}
 
 Expected<std::optional<FromSupervisor>> SupervisorClient::receive() {
   TRY(flush());

@@ -62,6 +62,8 @@ class SupervisorClient {
   Expected<void> signal(RunNumber run, int signal_number);
   Expected<void> resize(RunNumber run, TerminalSize size);
   Expected<void> ask_host();
+  // Before the first run: asks and waits for the answer, `most` at the longest (ETIMEDOUT).
+  Expected<LoginJudged> log_in(const LogIn& login, Milliseconds most);
 
   // A supervisor that does not read for a while is waited for: what could not be sent is kept (up to a bound) and goes
   // out, in order, with flush() or receive() once the descriptor is writable.

@@ -46,6 +46,9 @@ class Admission {
   // What to say to one that waited in vain.
   [[nodiscard]] Refusal waited_in_vain(const Spec& spec) const;
 
+  // From now on; what was used already stays used.
+  void limit_principals(const PrincipalLimits& limits) { principals_ = limits; }
+
   Reservation reserve(const Spec& spec, Microseconds now);
   void closed(Reservation& held);
   void left(Reservation& held);

@@ -18,6 +18,8 @@ std::string_view name(Message message) {
       return "resize";
     case Message::AskHost:
       return "ask host";
+    case Message::LogIn:
+      return "log in";
     default:
       return "message";
   }
@@ -47,6 +49,9 @@ Expected<void> FrontEnd::frame_came(Frame frame) {
     if (const auto id = TRY(judge(Message::Signal, signal->run))) events_.run_signalled(*id, signal->signal_number);
   } else if (const auto* resize = std::get_if<ResizeRun>(&message)) {
     if (const auto id = TRY(judge(Message::Resize, resize->run))) events_.run_resized(*id, resize->size);
+  } else if (const auto* login = std::get_if<LogIn>(&message)) {
+    if (identity_ || !is_permitted(role_, Message::LogIn, RunPhase::NoRun)) return not_permitted(Message::LogIn);
+    events_.front_end_logs_in(*this, *login);
   } else {
     if (!is_permitted(role_, Message::AskHost, RunPhase::NoRun)) return not_permitted(Message::AskHost);
     events_.front_end_asks_host(*this);
@@ -56,7 +61,8 @@ Expected<void> FrontEnd::frame_came(Frame frame) {
 
 Expected<void> FrontEnd::take(Open message, std::vector<Fd> fds) {
   const RunPhase phase = runs_.contains(message.run) ? RunPhase::Live : RunPhase::NoRun;
-  if (!is_permitted(role_, Message::Open, phase)) return not_permitted(Message::Open);
+  const bool is_stranger = role_ == Role::Ssh && !identity_;
+  if (is_stranger || !is_permitted(role_, Message::Open, phase)) return not_permitted(Message::Open);
   newest_ = std::max(newest_, message.run);
   any_ = true;
   return events_.front_end_opens(*this, std::move(message), std::move(fds));

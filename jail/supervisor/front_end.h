@@ -10,6 +10,7 @@
 
 #include "jail/spec/jail_id.h"
 #include "jail/supervisor/connection.h"
+#include "jail/supervisor/logins.h"
 #include "jail/wire/keeper.h"
 #include "jail/wire/lease.h"
 #include "jail/wire/permits.h"
@@ -27,6 +28,8 @@ class FrontEndEvents {
   virtual void run_signalled(const JailId& id, int number) = 0;
   virtual void run_resized(const JailId& id, TerminalSize size) = 0;
   virtual void front_end_asks_host(FrontEnd& peer) = 0;
+  // Answers LoginJudged; a good one that is no KeyOffer makes the peer speak for somebody (speaks_for).
+  virtual void front_end_logs_in(FrontEnd& peer, const LogIn& login) = 0;
   virtual void front_end_lost(FrontEnd& peer) = 0;  // may not destroy it before returning
 };
 
@@ -40,6 +43,10 @@ class FrontEnd final : private ConnectionEvents {
   [[nodiscard]] Role role() const { return role_; }
   [[nodiscard]] pid_t pid() const { return pid_; }
   [[nodiscard]] const std::map<RunNumber, JailId>& runs() const { return runs_; }
+
+  // Nothing until the login of an SSH connection; always nothing for other front ends, which speak for everybody.
+  [[nodiscard]] const std::optional<Identity>& identity() const { return identity_; }
+  void speaks_for(Identity identity) { identity_ = std::move(identity); }
 
   void send(const FromSupervisor& message) { connection_.send(encode(message)); }
   void began(RunNumber run, const JailId& id) { runs_[run] = id; }
@@ -60,6 +67,7 @@ class FrontEnd final : private ConnectionEvents {
   std::uint64_t id_;
   Role role_;
   pid_t pid_;
+  std::optional<Identity> identity_;
   std::map<RunNumber, JailId> runs_;
   RunNumber newest_ = 0;
   bool any_ = false;

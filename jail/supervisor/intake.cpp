@@ -60,6 +60,25 @@ std::string command_text(const Request& request, const Fd& payload) {
   return text;
 }
 
+// A key's command is the whole of what its connection may run.
+bool is_the_command(const Request& request, const Fd& payload, const std::string& command) {
+  if (request.payload.size() != 1 || request.payload[0].kind != PayloadKind::Command) return false;
+  const PayloadPart& part = request.payload[0];
+  if (part.length != command.size() || part.offset > request.payload_bytes) return false;
+  std::string text(command.size(), '\0');
+  return ::pread(payload.get(), text.data(), text.size(), static_cast<off_t>(part.offset)) ==
+             static_cast<ssize_t>(text.size()) &&
+         text == command;
+}
+
+Expected<void> judge_identity(const Identity& identity, const Request& request, const Fd& payload) {
+  if (request.profile != identity.profile) return failure("accept run", 0, "profile", "is not that of the login");
+  if (request.principal != identity.principal) return failure("accept run", 0, "principal", "is not that of the login");
+  if (identity.command && !is_the_command(request, payload, *identity.command))
+    return failure("accept run", 0, "command", "is not the one that the key is for");
+  return {};
+}
+
 Refusal refusal_of(const Failure& failure) {
   const bool unknown = failure.subject == "profile" || failure.subject == "language";
   return {unknown ? RefusalKind::UnknownProfile : RefusalKind::BadRequest, failure.subject,
@@ -75,10 +94,11 @@ Expected<JailId> make_jail_id() {
   return JailId(bits);
 }
 
-Expected<Intake> take_in(const Open& open, std::vector<Fd> fds, Role role, const Policy& policy) {
+Expected<Intake> take_in(Open open, std::vector<Fd> fds, Role role, const Identity* identity, const Policy& policy) {
   // A front end speaks for its own kind alone.
   if (open.request.origin != origin_of(role)) return failure("accept run", 0, "origin", "is another front end's");
   PeerFds peer = TRY(sort_descriptors(open, std::move(fds)));
+  if (identity != nullptr) TRY(judge_identity(*identity, open.request, peer.payload));
   const JailId id = TRY(make_jail_id());
   Expected<Spec> spec = resolve(open.request, policy, id, command_text(open.request, peer.payload));
   if (!spec) return Intake(refusal_of(spec.error()));

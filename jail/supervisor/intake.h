@@ -6,6 +6,7 @@
 
 #include "jail/spec/policy.h"
 #include "jail/supervisor/jail.h"
+#include "jail/supervisor/logins.h"
 #include "jail/supervisor/refusal.h"
 #include "jail/wire/keeper.h"
 
@@ -17,7 +18,9 @@ struct Accepted {
 };
 using Intake = std::variant<Accepted, Refusal>;
 
-Expected<Intake> take_in(const Open& open, std::vector<Fd> fds, Role role, const Policy& policy);
+// `identity`: for whom an SSH connection speaks; null for other front ends. Its principal, its profile and its command
+// are what counts, whatever the message says; a message that says something else is malformed.
+Expected<Intake> take_in(Open open, std::vector<Fd> fds, Role role, const Identity* identity, const Policy& policy);
 
 Expected<JailId> make_jail_id();  // getrandom(2)
 

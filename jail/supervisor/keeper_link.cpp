@@ -51,6 +51,11 @@ void KeeperLink::take(const KeeperMessage& message, Fd fd) {
     case KeeperSays::NewWitness:
       if (fd) events_.new_witness(std::move(fd));
       return;
+    case KeeperSays::NewSettings:
+      if (fd) events_.new_settings(std::move(fd));
+      return;
+    case KeeperSays::NoSettings:
+      return events_.new_settings(Fd());
     case KeeperSays::Stop:
       return events_.stop_asked();
   }

@@ -18,6 +18,7 @@ class KeeperEvents {
   virtual void front_end_gone(pid_t pid) = 0;
   virtual void new_builder(Fd socket) = 0;
   virtual void new_witness(Fd socket) = 0;
+  virtual void new_settings(Fd memfd) = 0;  // empty: they were refused
   virtual void stop_asked() = 0;
   virtual void keeper_gone() = 0;
 };

@@ -1,8 +1,5 @@
 #include "jail/supervisor/key_blob.h"
 
-#define OPENSSL_SUPPRESS_DEPRECATED  // SHA256_* is marked old in favour of EVP, which brings in a heap and locks
-#include <openssl/sha.h>
-
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -11,6 +8,7 @@
 
 #include "jail/spec/escape.h"
 #include "jail/supervisor/authorized_keys.h"
+#include "jail/supervisor/sha256.h"
 #include "jail/wire/result_json.h"
 
 namespace mayfly {
@@ -148,13 +146,8 @@ Expected<std::string> read_key_blob(std::string_view type, std::string_view base
   return blob;
 }
 
-// Not the one call SHA256(), which goes through EVP (OpenSSL 3.0).
 std::string key_fingerprint(std::string_view blob) {
-  std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};
-  SHA256_CTX state;
-  ::SHA256_Init(&state);
-  ::SHA256_Update(&state, blob.data(), blob.size());
-  ::SHA256_Final(digest.data(), &state);
+  const std::array<std::uint8_t, 32> digest = sha256(blob);
   std::string text = base64(std::string_view(reinterpret_cast<const char*>(digest.data()), digest.size()));
   while (text.ends_with('=')) text.pop_back();
   return "SHA256:" + text;

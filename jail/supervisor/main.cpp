@@ -37,12 +37,7 @@ SupervisorDoors take_doors(const SupervisorConfig& config) {
   return doors;
 }
 
-Expected<SupervisorConfig> read_config() {
-  const Fd file = given(kSupervisorConfig);
-  constexpr std::uint64_t kMostConfig = 4u << 20;
-  TRY(sealed_size(file, kMostConfig));
-  return decode_supervisor_config(TRY(parse_json(TRY(read_whole(file, kMostConfig)), 16)));
-}
+Expected<SupervisorConfig> read_config() { return read_supervisor_config(given(kSupervisorConfig)); }
 
 // SIGTERM comes as an event. The terminal's signals are the keeper's to judge: `mayfly run` shares its group with us.
 Expected<Fd> take_signals() {

@@ -12,6 +12,7 @@ namespace mayfly {
 
 namespace {
 
+constexpr std::size_t kInvitesPerFrame = 100;
 constexpr std::size_t kRowsPerFrame = 16;   // a row is at most 3 KiB of JSON, a frame 64 KiB
 constexpr std::size_t kMostGroups = 65536;  // NGROUPS_MAX
 
@@ -73,6 +74,11 @@ Expected<void> Operator::frame_came(Frame frame) {
     log_line(Severity::Info, "operator.kill",
              {{"uid", std::to_string(uid_)}, {"target", kill->target}, {"jails", std::to_string(count)}});
     send(Killed{count});
+  } else if (!std::holds_alternative<Drain>(message)) {
+    if (!may(Message::Invites)) return failure("handle invites", EPERM, "", "this connection may only watch");
+    if (const auto* order = std::get_if<NewInvites>(&message)) send_invites(events_.logins().make_invites(*order));
+    if (std::holds_alternative<AskInvites>(message)) send_invites(events_.logins().invites());
+    if (const auto* old = std::get_if<RevokeInvite>(&message)) revoke(old->name);
   } else {
     if (!may(Message::Drain)) return failure("drain", EPERM, "", "this connection may only watch");
     events_.drain();
@@ -80,6 +86,27 @@ Expected<void> Operator::frame_came(Frame frame) {
     send(Done{});
   }
   return {};
+}
+
+void Operator::send_invites(Expected<std::vector<InviteRow>> rows) {
+  if (!rows) return send(Denied{rows.error().text()});
+  for (std::size_t at = 0; at == 0 || at < rows->size(); at += kInvitesPerFrame) {
+    Invites frame;
+    const std::size_t until = std::min(rows->size(), at + kInvitesPerFrame);
+    for (std::size_t i = at; i < until; ++i) frame.rows.push_back(std::move((*rows)[i]));
+    frame.more = until < rows->size();
+    send(ToMonitor{std::move(frame)});
+  }
+}
+
+// Who came in by it goes out: a code that was given away by mistake must not go on working where it is in use.
+void Operator::revoke(const std::string& name) {
+  const auto revoked = events_.logins().revoke(name);
+  if (!revoked) return send(Denied{revoked.error().text()});
+  const std::uint32_t jails = events_.shut_out(principal_of_invite(name));
+  log_line(Severity::Info, "operator.revoke",
+           {{"uid", std::to_string(uid_)}, {"invite", name}, {"jails", std::to_string(jails)}});
+  send(Revoked{jails});
 }
 
 void Operator::send_rows() {

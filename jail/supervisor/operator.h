@@ -6,6 +6,7 @@
 
 #include "jail/os/unix_socket.h"
 #include "jail/supervisor/connection.h"
+#include "jail/supervisor/logins.h"
 #include "jail/wire/monitor.h"
 #include "jail/wire/permits.h"
 
@@ -20,6 +21,9 @@ class OperatorEvents {
   virtual std::vector<JailRow> jail_rows() = 0;
   virtual std::uint32_t kill_jails(const std::string& target) = 0;
   virtual void drain() = 0;
+  virtual Logins& logins() = 0;
+  // Ends the connections that speak for it, and their jails, whose number is returned.
+  virtual std::uint32_t shut_out(const std::string& principal) = 0;
   virtual void operator_lost(Operator& peer) = 0;  // may not destroy it before returning
 };
 
@@ -37,6 +41,8 @@ class Operator final : private ConnectionEvents {
   void connection_lost() override { events_.operator_lost(*this); }
   void send(const ToMonitor& message) { connection_.send(encode(message)); }
   void send_rows();
+  void send_invites(Expected<std::vector<InviteRow>> rows);
+  void revoke(const std::string& name);
   [[nodiscard]] bool may(Message message) const { return is_permitted(role_, message, RunPhase::NoRun); }
 
   OperatorEvents& events_;

@@ -20,29 +20,31 @@ void Reception::refuse(const FrontEnd& peer, RunNumber run, std::string id, Refu
 }
 
 Expected<void> Reception::open(FrontEnd& peer, Open open, std::vector<Fd> fds) {
-  Intake intake = TRY(take_in(open, std::move(fds), peer.role(), policy_));
+  const RunNumber run = open.run;
+  const Identity* identity = peer.identity() ? &*peer.identity() : nullptr;
+  Intake intake = TRY(take_in(std::move(open), std::move(fds), peer.role(), identity, policy_));
   if (const auto* why = std::get_if<Refusal>(&intake)) {
-    refuse(peer, open.run, "", *why);
+    refuse(peer, run, "", *why);
     return {};
   }
   auto& [spec, peer_fds] = std::get<Accepted>(intake);
   const std::string id = spec.id.text();
   if (draining_) {
-    refuse(peer, open.run, id, {RefusalKind::Draining, "", "the service takes no new jails: it is draining", 0});
+    refuse(peer, run, id, {RefusalKind::Draining, "", "the service takes no new jails: it is draining", 0});
     return {};
   }
   if (peer.runs().size() >= kMaxRunsPerPeer) {
-    refuse(peer, open.run, id,
+    refuse(peer, run, id,
            {RefusalKind::QueueFull, "", std::to_string(kMaxRunsPerPeer) + " runs on one connection, the limit", 1000});
     return {};
   }
   if (std::optional<Refusal> why = admission_.judge_arrival(spec, monotonic_now())) {
-    refuse(peer, open.run, id, std::move(*why));
+    refuse(peer, run, id, std::move(*why));
     return {};
   }
-  peer.began(open.run, spec.id);
-  HeldJail& held = jails_.add(
-      std::make_unique<HeldJail>(around_, std::move(spec), std::move(peer_fds), Lessee{peer.id(), open.run}));
+  peer.began(run, spec.id);
+  HeldJail& held =
+      jails_.add(std::make_unique<HeldJail>(around_, std::move(spec), std::move(peer_fds), Lessee{peer.id(), run}));
   admit_or_wait(held);
   return {};
 }

@@ -19,7 +19,8 @@ class Reception {
   Reception(Surroundings& around, const Policy& policy, HostSize host, Tell tell);
 
   Expected<void> open(FrontEnd& peer, Open open, std::vector<Fd> fds);
-  void pump();   // starts whoever may start; called when a place or the builder becomes free
+  void pump();  // starts whoever may start; called when a place or the builder becomes free
+  void limit_principals(const PrincipalLimits& limits) { admission_.limit_principals(limits); }
   void drain();  // no new jails from now on; who waits is refused
   [[nodiscard]] bool is_draining() const { return draining_; }
 

@@ -31,6 +31,7 @@ Supervisor::Supervisor(EventLoop& loop, SupervisorConfig config, HostSide host)
     : loop_(loop),
       config_(std::move(config)),
       host_(std::move(host)),
+      logins_(config_.access, config_.policy.catalogue, config_.state_directory, unix_ms),
       builder_(loop, *this),
       witness_(loop, [this] { reception_.pump(); }),
       keeper_(loop, *this),
@@ -147,6 +148,11 @@ void Supervisor::tell(Lessee lessee, const FromSupervisor& message) {
 }
 
 Expected<void> Supervisor::front_end_opens(FrontEnd& peer, Open open, std::vector<Fd> fds) {
+  if (peer.identity() && logins_.is_over(*peer.identity())) {
+    tell(Lessee{peer.id(), open.run},
+         refused(open.run, "", {RefusalKind::Quota, "", "what let you in has expired", 0}));
+    return {};
+  }
   return reception_.open(peer, std::move(open), std::move(fds));
 }
 
@@ -167,6 +173,28 @@ void Supervisor::front_end_asks_host(FrontEnd& peer) {
   if (host_questions_.size() >= kMaxRunsPerPeer) return;
   host_questions_.push_back(peer.id());
   if (builder_.is_ready()) answer_host_questions();
+}
+
+void Supervisor::front_end_logs_in(FrontEnd& peer, const LogIn& login) {
+  const std::optional<Identity> found = logins_.judge(login);
+  if (!found) return peer.send(LoginJudged{});
+  if (login.way == LoginWay::KeyOffer) return peer.send(LoginJudged{true, "", {}});
+  log_line(Severity::Info, "login.admitted",
+           {{"principal", found->principal}, {"profile", found->profile}, {"source", login.source}});
+  peer.send(LoginJudged{true, found->principal, found->command});
+  peer.speaks_for(*found);
+}
+
+std::uint32_t Supervisor::shut_out(const std::string& principal) {
+  std::vector<FrontEnd*> peers;
+  for (const auto& [id, peer] : front_ends_)
+    if (peer->identity() && peer->identity()->principal == principal) peers.push_back(peer.get());
+  std::uint32_t jails = 0;
+  for (FrontEnd* peer : peers) {
+    jails += static_cast<std::uint32_t>(peer->runs().size());
+    lose(*peer);
+  }
+  return jails;
 }
 
 void Supervisor::answer_host_questions() {
@@ -234,6 +262,20 @@ void Supervisor::new_builder(Fd socket) {
 void Supervisor::new_witness(Fd socket) {
   if (const Expected<void> adopted = witness_.adopt(std::move(socket)); !adopted)
     log_failure("witness.not_adopted", adopted.error());
+}
+
+void Supervisor::new_settings(Fd memfd) {
+  auto read = memfd ? read_supervisor_config(memfd) : tl::make_unexpected(Failure{"reload", 0, {}, "refused"});
+  if (!read) {
+    ++reloads_refused_;
+    log_line(Severity::Error, "settings.refused", {}, "the old ones go on");
+    return;
+  }
+  restart_needed_ = take_settings(config_, std::move(*read));
+  reception_.limit_principals(config_.policy.principals);
+  prepare_groups();
+  ++reloads_;
+  log_line(Severity::Info, "settings.taken", {{"restart_needed_for", restart_needed_}});
 }
 
 void Supervisor::keeper_gone() { begin_stop(Hurry::Yes); }

@@ -83,23 +83,30 @@ class Supervisor final : private JailEvents,
   void run_signalled(const JailId& id, int number) override;
   void run_resized(const JailId& id, TerminalSize size) override;
   void front_end_asks_host(FrontEnd& peer) override;
+  void front_end_logs_in(FrontEnd& peer, const LogIn& login) override;
   void front_end_lost(FrontEnd& peer) override;
   // OperatorEvents
   Status status() override;
   std::vector<JailRow> jail_rows() override;
   std::uint32_t kill_jails(const std::string& target) override;
   void drain() override;
+  Logins& logins() override { return logins_; }
+  std::uint32_t shut_out(const std::string& principal) override;
   void operator_lost(Operator& peer) override;
   // KeeperEvents
   void front_end_gone(pid_t pid) override;
   void new_builder(Fd socket) override;
   void new_witness(Fd socket) override;
+  void new_settings(Fd memfd) override;
   void stop_asked() override { stop(); }
   void keeper_gone() override;
 
   EventLoop& loop_;
   SupervisorConfig config_;
   HostSide host_;
+  Logins logins_;
+  std::uint64_t reloads_ = 0, reloads_refused_ = 0;
+  std::string restart_needed_;  // keys that differ in the configuration as it was read last, and that we cannot change
   BuilderLink builder_;
   WitnessLink witness_;
   KeeperLink keeper_;

@@ -88,6 +88,12 @@ Status Supervisor::status() {
   status.leaks = leaks_;
   status.cgroups = host_.groups->kind_name();
   status.root = !config_.rootless;
+  status.reloads = reloads_;
+  status.reloads_refused = reloads_refused_;
+  status.restart_needed = restart_needed_;
+  status.ssh = config_.ssh;
+  status.http = config_.http;
+  status.host_key = config_.host_key;
   return status;
 }
 

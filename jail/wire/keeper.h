@@ -11,6 +11,8 @@ enum class KeeperSays : std::uint32_t {
   FrontEndGone,  // pid: every jail of its connections ends as disconnected
   NewBuilder,    // fds: control socket of the new builder
   NewWitness,    // fds: control socket of the new witness template
+  NewSettings,   // fds: sealed memfd as kSupervisorConfig, of which what can be changed while we run is taken
+  NoSettings,    // asked to reload, and the configuration was refused
   Stop,          // SIGTERM: end every jail as `shutdown`, then exit 0
 };
 

@@ -1,5 +1,6 @@
 #include "jail/wire/lease.h"
 
+#include <algorithm>
 #include <array>
 #include <limits>
 
@@ -12,6 +13,7 @@ namespace mayfly {
 namespace {
 
 constexpr std::uint64_t kAny = std::numeric_limits<std::int64_t>::max();
+constexpr std::array<std::string_view, 4> kLoginWays = {"none", "code", "key-offer", "key"};
 constexpr std::array<std::string_view, 7> kRefusals = {
     "bad-request", "queue-full", "quota", "waited-too-long", "draining", "control-missing", "unknown-profile"};
 
@@ -118,6 +120,29 @@ Expected<FromFrontEnd> cancel_from(JsonReader& in) {
   return FromFrontEnd(cancel);
 }
 
+Expected<FromFrontEnd> log_in_from(JsonReader& in) {
+  LogIn login;
+  const std::string word = TRY(in.text("way", 16));
+  const auto* const way = std::find(kLoginWays.begin(), kLoginWays.end(), word);
+  if (way == kLoginWays.end()) return failure("read field", 0, "way", "none, code, key-offer or key is needed");
+  login.way = static_cast<LoginWay>(way - kLoginWays.begin());
+  login.user = TRY(in.text("user", 255));
+  const bool is_key = login.way == LoginWay::Key || login.way == LoginWay::KeyOffer;
+  login.credential = TRY(in.text("credential", is_key ? kMostKeyBase64 : kMostCodeBytes));
+  login.source = TRY(in.text("source", 64));
+  TRY(in.finish());
+  return FromFrontEnd(std::move(login));
+}
+
+Expected<FromSupervisor> login_judged_from(JsonReader& in) {
+  LoginJudged judged;
+  judged.good = TRY(in.boolean("good", false));
+  judged.principal = TRY(in.text("principal", 255));
+  judged.command = TRY(in.optional_text("command", kMostForcedCommand));
+  TRY(in.finish());
+  return FromSupervisor(std::move(judged));
+}
+
 Expected<FromFrontEnd> resize_from(JsonReader& in) {
   ResizeRun resize;
   resize.run = TRY(run_of(in));
@@ -145,6 +170,10 @@ std::string encode(const FromFrontEnd& message) {
                    out.put("say", "resize").put("run", m.run).put("columns", m.size.columns).put("rows", m.size.rows);
                  },
                  [&](const AskHost&) { out.put("say", "ask-host"); },
+                 [&](const LogIn& m) {
+                   out.put("say", "log-in").put("way", kLoginWays[static_cast<std::size_t>(m.way)]);
+                   out.put("user", m.user).put("credential", m.credential).put("source", m.source);
+                 },
              },
              message);
   return out.take();
@@ -171,6 +200,10 @@ std::string encode(const FromSupervisor& message) {
                  },
                  [&](const Host& m) { put_host(out, m); },
                  [&](const Fault& m) { out.put("say", "fault").put("text", m.text); },
+                 [&](const LoginJudged& m) {
+                   out.put("say", "login").put("good", m.good).put("principal", m.principal);
+                   if (m.command) out.put("command", *m.command);
+                 },
              },
              message);
   return out.take();
@@ -182,6 +215,7 @@ Expected<FromFrontEnd> decode_from_front_end(const Json& body) {
   if (say == "open") return open_from(in);
   if (say == "cancel") return cancel_from(in);
   if (say == "resize") return resize_from(in);
+  if (say == "log-in") return log_in_from(in);
   if (say == "signal") {
     SignalRun signal;
     signal.run = TRY(run_of(in));
@@ -202,6 +236,7 @@ Expected<FromSupervisor> decode_from_supervisor(const Json& body) {
   if (say == "running") return running_from(in);
   if (say == "refused") return refused_from(in);
   if (say == "host") return host_from(in);
+  if (say == "login") return login_judged_from(in);
   if (say == "queued") {
     Queued queued;
     queued.run = TRY(run_of(in));

@@ -2,6 +2,9 @@
 // numbered by the front end within it, so no message can name another front end's jail.
 //
 //   front end                                 supervisor
+//   LogIn*  (SSH: before the first Open)  ->
+//                                          <- LoginJudged          one for each; the first good one that is no
+//                                                                  question ends them and says for whom Opens are
 //   Open  (fds: out, err?, in?, payload?) ->
 //                                          <- Queued (position)*     only while it waits
 //                                          <- Running (controls)?    the gate is open; not of a run that ends at once
@@ -47,7 +50,31 @@ struct ResizeRun {
   TerminalSize size;
 };
 struct AskHost {};
-using FromFrontEnd = std::variant<Open, Cancel, SignalRun, ResizeRun, AskHost>;
+
+// Somebody wants to come in over SSH. The supervisor judges; that the key's signature was good is the session's claim
+// (its library exports no signature that could be checked again).
+enum class LoginWay : std::uint8_t {
+  None,      // nothing was shown
+  Code,      // a password, or the answer to the question for a code
+  KeyOffer,  // a question: would this key do? Admits nobody
+  Key,       // this key has signed
+};
+struct LogIn {
+  LoginWay way = LoginWay::None;
+  std::string user;        // as the peer named it: a profile, or nonsense
+  std::string credential;  // Code: as typed. Keys: the public key, base64 of RFC 4253 6.6
+  std::string source;      // the peer's address without its port
+};
+inline constexpr std::size_t kMostCodeBytes = 256;        // longer ones are none, and not sent
+inline constexpr std::size_t kMostKeyBase64 = 16 * 1024;  // an RSA key of 16384 bits has under 3 KiB
+inline constexpr std::size_t kMostForcedCommand = 8 * 1024;
+using FromFrontEnd = std::variant<Open, Cancel, SignalRun, ResizeRun, AskHost, LogIn>;
+
+struct LoginJudged {
+  bool good = false;                   // KeyOffer: sign with it. Otherwise: come in
+  std::string principal;               // "anonymous@192.0.2.1", "invite:ana", "key:SHA256:..."; "" for a KeyOffer
+  std::optional<std::string> command;  // runs instead of whatever is asked for
+};
 
 struct Queued {
   RunNumber run = 0;
@@ -104,7 +131,7 @@ struct Host {
 struct Fault {
   std::string text;
 };
-using FromSupervisor = std::variant<Queued, Running, Refused, Ended, Host, Fault>;
+using FromSupervisor = std::variant<Queued, Running, Refused, Ended, Host, Fault, LoginJudged>;
 
 std::string encode(const FromFrontEnd& message);
 std::string encode(const FromSupervisor& message);

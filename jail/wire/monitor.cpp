@@ -81,7 +81,69 @@ Json status_json(const Status& status) {
           {"failed", status.failed},
           {"leaks", status.leaks},
           {"cgroups", status.cgroups},
-          {"root", status.root}};
+          {"root", status.root},
+          {"ssh", status.ssh},
+          {"http", status.http},
+          {"reloads", status.reloads},
+          {"reloadsRefused", status.reloads_refused},
+          {"restartNeeded", status.restart_needed},
+          {"hostKey", status.host_key}};
+}
+
+Json invite_json(const InviteRow& row) {
+  Json object = {{"name", row.name},
+                 {"profile", row.profile},
+                 {"createdUnixMs", row.created_unix_ms},
+                 {"expiresUnixMs", row.expires_unix_ms}};
+  if (!row.code.empty()) object["code"] = row.code;
+  if (row.uses_left) object["usesLeft"] = *row.uses_left;
+  return object;
+}
+
+Json new_invites_json(const NewInvites& order) {
+  Json object = {{"say", "new-invites"},
+                 {"name", order.name},
+                 {"profile", order.profile},
+                 {"forMs", order.for_ms},
+                 {"count", order.count}};
+  if (order.uses) object["uses"] = *order.uses;
+  return object;
+}
+
+Expected<std::optional<std::uint32_t>> optional_small(JsonReader& in, const char* key, std::uint32_t least) {
+  const auto number = TRY(in.optional_number(key, least, UINT32_MAX));
+  return number ? std::optional(static_cast<std::uint32_t>(*number)) : std::optional<std::uint32_t>();
+}
+
+Expected<FromMonitor> new_invites_from(JsonReader& in) {
+  NewInvites order;
+  order.name = TRY(in.text("name", 64));
+  order.profile = TRY(in.text("profile", 64));
+  order.for_ms = TRY(in.number("forMs", 1000, kLongestInviteMs));
+  order.count = static_cast<std::uint32_t>(TRY(in.number("count", 1, kMostInvitesAtOnce)));
+  order.uses = TRY(optional_small(in, "uses", 1));
+  TRY(in.finish());
+  return FromMonitor(std::move(order));
+}
+
+Expected<ToMonitor> invites_from(JsonReader& in) {
+  Invites invites;
+  if (const Json* rows = TRY(in.optional_array("invites", 1000)))
+    for (const Json& object : *rows) {
+      JsonReader row(object, "invites");
+      InviteRow invite;
+      invite.name = TRY(row.text("name", 64));
+      invite.profile = TRY(row.text("profile", 64));
+      invite.code = TRY(row.optional_text("code", 64)).value_or("");
+      invite.created_unix_ms = TRY(row.number("createdUnixMs", 0, kAny));
+      invite.expires_unix_ms = TRY(row.number("expiresUnixMs", 0, kAny));
+      invite.uses_left = TRY(optional_small(row, "usesLeft", 0));
+      TRY(row.finish());
+      invites.rows.push_back(std::move(invite));
+    }
+  invites.more = TRY(in.boolean("more", false));
+  TRY(in.finish());
+  return ToMonitor(std::move(invites));
 }
 
 Expected<ToMonitor> status_from(JsonReader& in) {
@@ -100,6 +162,12 @@ Expected<ToMonitor> status_from(JsonReader& in) {
   status.leaks = TRY(in.number("leaks", 0, kAny));
   status.cgroups = TRY(in.text("cgroups", 16));
   status.root = TRY(in.boolean("root", false));
+  status.ssh = TRY(in.text("ssh", 64));
+  status.http = TRY(in.text("http", 64));
+  status.reloads = TRY(in.number("reloads", 0, kAny));
+  status.reloads_refused = TRY(in.number("reloadsRefused", 0, kAny));
+  status.restart_needed = TRY(in.text("restartNeeded", 200));
+  status.host_key = TRY(in.text("hostKey", 64));
   TRY(in.finish());
   return ToMonitor(status);
 }
@@ -129,6 +197,13 @@ std::string encode(const FromMonitor& message) {
                                 [](const Drain&) -> Json {
                                   return {{"say", "drain"}};
                                 },
+                                [](const NewInvites& m) -> Json { return new_invites_json(m); },
+                                [](const AskInvites&) -> Json {
+                                  return {{"say", "ask-invites"}};
+                                },
+                                [](const RevokeInvite& m) -> Json {
+                                  return {{"say", "revoke-invite"}, {"name", m.name}};
+                                },
                             },
                             message));
 }
@@ -150,6 +225,14 @@ std::string encode(const ToMonitor& message) {
                                 [](const Denied& m) -> Json {
                                   return {{"say", "denied"}, {"text", m.text}};
                                 },
+                                [](const Invites& m) -> Json {
+                                  Json rows = Json::array();
+                                  for (const InviteRow& row : m.rows) rows.push_back(invite_json(row));
+                                  return {{"say", "invites"}, {"invites", std::move(rows)}, {"more", m.more}};
+                                },
+                                [](const Revoked& m) -> Json {
+                                  return {{"say", "revoked"}, {"jails", m.jails}};
+                                },
                             },
                             message));
 }
@@ -157,6 +240,7 @@ std::string encode(const ToMonitor& message) {
 Expected<FromMonitor> decode_from_monitor(const Json& body) {
   JsonReader in(body, "");
   const std::string say = TRY(in.text("say", 20));
+  if (say == "new-invites") return new_invites_from(in);
   FromMonitor message = AskStatus{};
   if (say == "ask-status")
     message = AskStatus{};
@@ -166,6 +250,10 @@ Expected<FromMonitor> decode_from_monitor(const Json& body) {
     message = KillJails{TRY(in.text("target", 255))};
   else if (say == "drain")
     message = Drain{};
+  else if (say == "ask-invites")
+    message = AskInvites{};
+  else if (say == "revoke-invite")
+    message = RevokeInvite{TRY(in.text("name", 64))};
   else
     return failure("read field", 0, "say", "unknown message: " + escape(say));
   TRY(in.finish());
@@ -177,9 +265,12 @@ Expected<ToMonitor> decode_to_monitor(const Json& body) {
   const std::string say = TRY(in.text("say", 20));
   if (say == "status") return status_from(in);
   if (say == "jails") return jails_from(in);
+  if (say == "invites") return invites_from(in);
   ToMonitor message = Done{};
   if (say == "killed")
     message = Killed{static_cast<std::uint32_t>(TRY(in.number("count", 0, UINT32_MAX)))};
+  else if (say == "revoked")
+    message = Revoked{static_cast<std::uint32_t>(TRY(in.number("jails", 0, UINT32_MAX)))};
   else if (say == "done")
     message = Done{};
   else if (say == "denied")

@@ -9,7 +9,19 @@
 namespace mayfly {
 
 // Every message of lease.h and monitor.h that a peer can send.
-enum class Message : std::uint8_t { Open, Cancel, Signal, Resize, AskHost, AskStatus, AskJails, KillJails, Drain };
+enum class Message : std::uint8_t {
+  Open,
+  Cancel,
+  Signal,
+  Resize,
+  AskHost,
+  LogIn,
+  AskStatus,
+  AskJails,
+  KillJails,
+  Drain,
+  Invites,  // makes, lists and revokes them
+};
 
 // Where the named run (or the connection, for messages without a run) is.
 enum class RunPhase : std::uint8_t { NoRun, Live, Over };
@@ -22,6 +34,7 @@ struct Permit {
 
 // `Over` rows: the peer cannot know yet that its run has just ended, so late words about it are dropped in silence.
 inline constexpr std::array kPermits = {
+    Permit{Role::Ssh, Message::LogIn, RunPhase::NoRun},
     Permit{Role::Ssh, Message::Open, RunPhase::NoRun},
     Permit{Role::Ssh, Message::Cancel, RunPhase::Live},
     Permit{Role::Ssh, Message::Cancel, RunPhase::Over},
@@ -47,6 +60,7 @@ inline constexpr std::array kPermits = {
     Permit{Role::MonitorOperator, Message::AskJails, RunPhase::NoRun},
     Permit{Role::MonitorOperator, Message::KillJails, RunPhase::NoRun},
     Permit{Role::MonitorOperator, Message::Drain, RunPhase::NoRun},
+    Permit{Role::MonitorOperator, Message::Invites, RunPhase::NoRun},
 };
 
 constexpr bool is_permitted(Role role, Message message, RunPhase phase) {
@@ -57,6 +71,7 @@ constexpr bool is_permitted(Role role, Message message, RunPhase phase) {
 
 static_assert(!is_permitted(Role::Api, Message::KillJails, RunPhase::NoRun));  // a front end never kills by name
 static_assert(!is_permitted(Role::MonitorReader, Message::KillJails, RunPhase::NoRun));
+static_assert(!is_permitted(Role::MonitorReader, Message::Invites, RunPhase::NoRun));
 static_assert(!is_permitted(Role::Ssh, Message::Open, RunPhase::Live));  // a run number is used once at a time
 
 }  // namespace mayfly

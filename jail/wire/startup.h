@@ -43,6 +43,10 @@ inline constexpr int kApiListener = 4;     // TCP
 inline constexpr int kApiConfig = 5;       // sealed memfd, JSON
 inline constexpr int kApiExamination = 6;  // memfd, read only here: empty, or what mayfly-examiner found
 
+// `mayfly settings`, started by the keeper when it is to reload
+inline constexpr int kSettingsOut =
+    4;  // memfd: a SupervisorConfig as JSON, of which access, log level and policy count
+
 // mayfly-examiner
 inline constexpr int kExaminerConfig = 4;  // sealed memfd, JSON: {"lease": path, "probe": path}
 inline constexpr int kExaminerReport = 5;  // memfd, written once

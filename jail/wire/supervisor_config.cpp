@@ -1,5 +1,7 @@
 #include "jail/wire/supervisor_config.h"
 
+#include "jail/os/memfd.h"
+
 #include <limits>
 
 #include "jail/wire/request_json.h"
@@ -137,6 +139,24 @@ Expected<PrincipalLimits> principals_from(const Json& object) {
   return limits;
 }
 
+Json access_json(const SshAccess& access) {
+  return {{"open", access.open},
+          {"keys", access.keys},
+          {"invites", access.invites},
+          {"authorizedKeys", access.authorized_keys}};
+}
+
+Expected<SshAccess> access_from(const Json& object) {
+  JsonReader in(object, "access");
+  SshAccess access;
+  access.open = TRY(in.boolean("open", false));
+  access.keys = TRY(in.boolean("keys", false));
+  access.invites = TRY(in.boolean("invites", false));
+  access.authorized_keys = TRY(in.text("authorizedKeys", 4096));
+  TRY(in.finish());
+  return access;
+}
+
 Json policy_json(const Policy& policy) {
   return {{"api", range_json(policy.api)},
           {"exec", range_json(policy.exec)},
@@ -171,13 +191,50 @@ Expected<Policy> policy_from(const Json& object) {
   return policy;
 }
 
+constexpr std::uint64_t kMostConfigBytes = 4u << 20;
+
 }  // namespace
 
+std::string take_settings(SupervisorConfig& running, SupervisorConfig fresh) {
+  std::string others;
+  const auto compare = [&others](const char* key, bool differs) {
+    if (differs) others += (others.empty() ? "" : ", ") + std::string(key);
+  };
+  Policy& policy = running.policy;
+  compare("access", fresh.access != running.access);
+  compare("host", host_json(fresh.policy.host) != host_json(policy.host));
+  compare("require", fresh.policy.require != policy.require);
+  compare("madeAhead", fresh.policy.made_ahead != policy.made_ahead);
+  compare("log", fresh.log_level != running.log_level);
+  policy.api = fresh.policy.api;
+  policy.exec = fresh.policy.exec;
+  policy.shell = fresh.policy.shell;
+  policy.run = fresh.policy.run;
+  policy.principals = fresh.policy.principals;
+  policy.queue_total = fresh.policy.queue_total;
+  policy.catalogue = std::move(fresh.policy.catalogue);
+  return others;
+}
+
+Expected<SupervisorConfig> read_supervisor_config(const Fd& memfd) {
+  TRY(sealed_size(memfd, kMostConfigBytes));
+  return decode_supervisor_config(TRY(parse_json(TRY(read_whole(memfd, kMostConfigBytes)), 16)));
+}
+
 Json encode(const SupervisorConfig& config) {
-  return {{"instance", config.instance},         {"runDirectory", config.run_directory},
-          {"rootless", config.rootless},         {"privateEngine", config.private_engine},
-          {"uidBase", config.uid_base},          {"useCgroups", config.use_cgroups},
-          {"version", config.version},           {"logLevel", name(config.log_level)},
+  return {{"instance", config.instance},
+          {"runDirectory", config.run_directory},
+          {"rootless", config.rootless},
+          {"privateEngine", config.private_engine},
+          {"uidBase", config.uid_base},
+          {"useCgroups", config.use_cgroups},
+          {"version", config.version},
+          {"logLevel", name(config.log_level)},
+          {"stateDirectory", config.state_directory},
+          {"ssh", config.ssh},
+          {"http", config.http},
+          {"hostKey", config.host_key},
+          {"access", access_json(config.access)},
           {"policy", policy_json(config.policy)}};
 }
 
@@ -194,6 +251,11 @@ Expected<SupervisorConfig> decode_supervisor_config(const Json& body) {
   const auto level = severity_named(TRY(in.text("logLevel", 8)));
   if (!level) return failure("read field", 0, "logLevel", "debug, info, warning or error is needed");
   config.log_level = *level;
+  config.state_directory = TRY(in.text("stateDirectory", 4096));
+  config.ssh = TRY(in.text("ssh", 64));
+  config.http = TRY(in.text("http", 64));
+  config.host_key = TRY(in.text("hostKey", 64));
+  config.access = TRY(access_from(*TRY(in.object("access"))));
   config.policy = TRY(policy_from(*TRY(in.object("policy"))));
   TRY(in.finish());
   return config;

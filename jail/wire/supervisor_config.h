@@ -5,6 +5,7 @@
 #include <string>
 
 #include "jail/os/log.h"
+#include "jail/spec/access.h"
 #include "jail/spec/policy.h"
 #include "jail/wire/frame.h"
 
@@ -19,10 +20,20 @@ struct SupervisorConfig {
   bool use_cgroups = true;      // false: a test of hosts without
   std::string version;
   Severity log_level = Severity::Info;
+  std::string state_directory;  // holds invites.json; "": no invites (a private engine)
+  std::string ssh, http;        // where the front ends listen, for who asks; "off"
+  std::string host_key;         // fingerprint of the SSH host key, for who asks; "" without SSH
+  SshAccess access;
   Policy policy;
 };
 
 Json encode(const SupervisorConfig& config);
 Expected<SupervisorConfig> decode_supervisor_config(const Json& body);
+Expected<SupervisorConfig> read_supervisor_config(const Fd& memfd);  // sealed
+
+// Into `running` from `fresh`: limits of jails and principals, the length of the queue and profiles. What else differs
+// is returned by its keys in the configuration, "access.ssh, host"; it stays as it is, so that what is reported is
+// applied.
+std::string take_settings(SupervisorConfig& running, SupervisorConfig fresh);
 
 }  // namespace mayfly

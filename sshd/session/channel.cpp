@@ -64,7 +64,7 @@ void Channel::say_unsaid(Microseconds now) {
 }
 
 void Channel::begin(SupervisorClient& client, const SessionOwner& owner) {
-  shell_ = *port_->wishes().start == Start::Shell;
+  shell_ = *port_->wishes().start == Start::Shell && !owner.command;
   terminal_ = port_->wishes().terminal.has_value();
   phase_ = ChannelPhase::Asked;
   if (auto asked = ask(client, owner); !asked) {
@@ -78,7 +78,7 @@ Expected<void> Channel::ask(SupervisorClient& client, const SessionOwner& owner)
   if (terminal_ && wishes.resize) wishes.terminal->size = *std::exchange(wishes.resize, std::nullopt);
   RunStreams streams = TRY(make_run_streams(terminal_ ? WithStderr::No : WithStderr::Yes, WithStdin::Yes));
   PayloadBuilder payload;
-  if (!shell_) payload.add(PayloadKind::Command, wishes.command);
+  if (!shell_) payload.add(PayloadKind::Command, owner.command ? *owner.command : wishes.command);
   wishes.command = std::string();
   run_ = TRY(client.open(request_of(owner, std::move(wishes.terminal)), std::move(payload), std::move(streams.peer)));
   out_.connect(std::move(streams.own.out));

@@ -22,8 +22,9 @@ namespace mayfly {
 // Whose session this is; every jail of the connection is asked for in this name.
 struct SessionOwner {
   std::string profile;
-  std::string peer;       // "192.0.2.1:50422"
-  std::string principal;  // "anonymous@192.0.2.1"
+  std::string peer;                    // "192.0.2.1:50422"
+  std::string principal;               // "anonymous@192.0.2.1", "invite:ana"
+  std::optional<std::string> command;  // runs instead of whatever is asked for
 };
 
 enum class ChannelPhase : unsigned char {
@@ -62,8 +63,8 @@ class Channel {
   void pass_wishes(SupervisorClient& client);
   void note_peer_close(SupervisorClient& client);
   void pump(Microseconds now);
-  void say_unsaid(Microseconds now);
   void warn(Microseconds now);
+  void say_unsaid(Microseconds now);
   void give_up_late(Microseconds now);
   void finish();
   void end_refused(std::string text);
@@ -85,9 +86,9 @@ class Channel {
   Outlet out_{Stream::Out};
   Outlet err_{Stream::Err};
   Inlet in_;
-  std::optional<int> exit_status_;             // one of the two once Over
   std::optional<Limits> shell_limits_;         // of a shell on a terminal: who sits there is warned of them
   std::optional<Warnings> warnings_;           // from the turn in which it runs
+  std::optional<int> exit_status_;             // one of the two once Over
   std::string exit_signal_;                    // without SIG
   std::string unsaid_;                         // our last line, in case that no relay has said it
   bool engine_gone_ = false;                   // then no relay has, whatever came from the jail

@@ -13,8 +13,9 @@ namespace mayfly {
 
 namespace {
 
-constexpr Milliseconds kFarewell = 2_s;   // for the peer to take what is left
-constexpr int kMostMessagesPerTurn = 64;  // of the supervisor, then everybody else has a turn
+constexpr Milliseconds kFarewell = 2_s;     // for the peer to take what is left
+constexpr Milliseconds kLoginAnswer = 5_s;  // of the supervisor, which answers at once or is in trouble
+constexpr int kMostMessagesPerTurn = 64;    // of the supervisor, then everybody else has a turn
 
 RunNumber run_of(const FromSupervisor& message) {
   struct {
@@ -24,6 +25,7 @@ RunNumber run_of(const FromSupervisor& message) {
     RunNumber operator()(const Ended& m) const { return m.run; }
     RunNumber operator()(const Host&) const { return 0; }
     RunNumber operator()(const Fault&) const { return 0; }
+    RunNumber operator()(const LoginJudged&) const { return 0; }
   } const number;
   return std::visit(number, message);
 }
@@ -31,14 +33,15 @@ RunNumber run_of(const FromSupervisor& message) {
 }  // namespace
 
 Connection::Connection(const SshdConfig& config, Peer peer, SupervisorClient client, Guardians guardians, Fd report)
-    : admission_(config),
-      none_is_a_way_in_(config.allows(Access::Open)),
+    : access_(config.access),
       peer_(std::move(peer)),
+      admission_(*this, peer_.source),
       client_(std::move(client)),
       guardians_(std::move(guardians)),
       report_(std::move(report)),
       deadlines_(monotonic_now()),
-      callbacks_(server_callbacks(*this)) {}
+      callbacks_(server_callbacks(*this)),
+      interactive_(*this) {}
 
 Expected<SessionEnd> Connection::serve(Fd connection, HostKey key) {
   if (!may_begin_ssh(connection)) {
@@ -47,9 +50,14 @@ Expected<SessionEnd> Connection::serve(Fd connection, HostKey key) {
   }
   transport_ = TRY(Transport::accept(std::move(connection), std::move(key), &callbacks_));
   silent_end_ = !transport_->is_open();
+  transport_->offer(access_, interactive_);
   loop();
   if (leaving_ == nullptr) judge_silent_end();
-  log_line(Severity::Info, "sshd.closed", {{"peer", peer_.text}, {"why", leaving_}});
+  if (admission_.admitted() || admission_.last_user().empty())
+    log_line(Severity::Info, "sshd.closed", {{"peer", peer_.text}, {"why", leaving_}});
+  else
+    log_line(Severity::Info, "sshd.closed",
+             {{"peer", peer_.text}, {"user", admission_.last_user()}, {"why", leaving_}});
   if (!silent_end_) await_closed_channels();
   if (!silent_end_) transport_->leave(leaving_, kFarewell);
   return end_;
@@ -206,21 +214,30 @@ void Connection::judge_silent_end() {
   leave_for("protocol broken or ended before login", SessionEnd::BadProtocol);
 }
 
-LoginVerdict Connection::on_login(std::string_view user, Proof proof) {
+// Within a callback of libssh, which has no other way to answer: nobody else waits for this process yet.
+std::optional<LoginJudged> Connection::judge_login(const LogIn& login) {
+  auto judged = client_.log_in(login, kLoginAnswer);
+  if (judged) return std::move(*judged);
+  log_failure("sshd.login_not_judged", judged.error());
+  return std::nullopt;
+}
+
+LoginVerdict Connection::on_login(std::string_view user, Proof proof, std::string_view credential) {
   transport_->note_callback();
-  const LoginVerdict verdict = admission_.judge(user, proof);
+  const LoginVerdict verdict = admission_.judge(user, proof, credential);
   if (verdict == LoginVerdict::Admit) {
-    owner_ = {admission_.profile(), peer_.text, "anonymous@" + peer_.source};
+    owner_ = {admission_.profile(), peer_.text, admission_.principal(), admission_.command()};
     deadlines_.admitted();
     deadlines_.used(monotonic_now());
     ::alarm(0);  // the backup of the grace time, set by main
     // Nobody may listen any more; then there is nothing to tell.
     (void)!::write(report_.get(), &kPeerIsAdmitted, sizeof kPeerIsAdmitted);
     report_.reset();
-    log_line(Severity::Info, "sshd.login", {{"profile", owner_.profile}, {"peer", peer_.text}});
+    log_line(Severity::Info, "sshd.login",
+             {{"profile", owner_.profile}, {"principal", owner_.principal}, {"peer", peer_.text}});
   }
   // Clients ask for the none method to learn what else there is: its refusal says something only where it is a way in.
-  if (verdict == LoginVerdict::Refuse && (proof != Proof::None || none_is_a_way_in_)) was_refused_ = true;
+  if (verdict == LoginVerdict::Refuse && (proof != Proof::None || access_.open)) was_refused_ = true;
   if (admission_.exhausted())
     log_line(Severity::Warning, "sshd.login_refused",
              {{"user", std::string(user.substr(0, 64))}, {"peer", peer_.text}});

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "jail/os/peer.h"
+#include "sshd/config.h"
 #include "sshd/session/channel.h"
 #include "sshd/session/deadlines.h"
 #include "sshd/session/server_callbacks.h"
@@ -22,7 +23,7 @@ struct Guardians {
   Fd listener;
 };
 
-class Connection final : private ServerEvents {
+class Connection final : private ServerEvents, private LoginJudge {
  public:
   // `report`: where the listener hears of the login (session_end.h).
   Connection(const SshdConfig& config, Peer peer, SupervisorClient client, Guardians guardians, Fd report);
@@ -33,9 +34,10 @@ class Connection final : private ServerEvents {
   Expected<SessionEnd> serve(Fd connection, HostKey key);
 
  private:
-  LoginVerdict on_login(std::string_view user, Proof proof) override;
+  LoginVerdict on_login(std::string_view user, Proof proof, std::string_view credential) override;
   ssh_channel on_channel_open() override;
   void on_service(std::string_view name) override;
+  std::optional<LoginJudged> judge_login(const LogIn& login) override;
 
   void loop();
   bool wait();  // false: a guardian is gone
@@ -52,15 +54,16 @@ class Connection final : private ServerEvents {
   void leave_for(const char* reason, SessionEnd end);
   void judge_silent_end();
 
-  Admission admission_;
-  bool none_is_a_way_in_;
+  SshAccess access_;
   Peer peer_;
+  Admission admission_;
   SupervisorClient client_;
   Guardians guardians_;
   Fd report_;
   SessionOwner owner_;
   Deadlines deadlines_;
   ssh_server_callbacks_struct callbacks_;
+  Interactive interactive_;
   std::unique_ptr<Transport> transport_;
   std::vector<std::unique_ptr<Channel>> channels_;
   std::vector<pollfd> entries_;

@@ -1,5 +1,7 @@
 #include "sshd/session/server_callbacks.h"
 
+#include <utility>
+
 namespace mayfly {
 
 namespace {
@@ -9,24 +11,28 @@ ServerEvents& events_of(void* userdata) { return *static_cast<ServerEvents*>(use
 int answer(LoginVerdict verdict) { return verdict == LoginVerdict::Refuse ? SSH_AUTH_DENIED : SSH_AUTH_SUCCESS; }
 
 int on_none(ssh_session, const char* user, void* userdata) {
-  return answer(events_of(userdata).on_login(user, Proof::None));
+  return answer(events_of(userdata).on_login(user, Proof::None, {}));
 }
 
-int on_password(ssh_session, const char* user, const char*, void* userdata) {
-  return answer(events_of(userdata).on_login(user, Proof::Password));
+int on_password(ssh_session, const char* user, const char* password, void* userdata) {
+  return answer(events_of(userdata).on_login(user, Proof::Code, password));
 }
 
 // Also called for the question whether a key would do (state NONE): success then only means "sign with it".
-int on_key(ssh_session, const char* user, ssh_key, char signature_state, void* userdata) {
+int on_key(ssh_session, const char* user, ssh_key key, char signature_state, void* userdata) {
   const auto proof = signature_state == SSH_PUBLICKEY_STATE_VALID  ? Proof::KeySignature
                      : signature_state == SSH_PUBLICKEY_STATE_NONE ? Proof::KeyOffer
                                                                    : Proof::KeyBadSignature;
-  return answer(events_of(userdata).on_login(user, proof));
+  char* text = nullptr;
+  if (ssh_pki_export_pubkey_base64(key, &text) != SSH_OK) return SSH_AUTH_DENIED;
+  const int verdict = answer(events_of(userdata).on_login(user, proof, text));
+  ssh_string_free_char(text);
+  return verdict;
 }
 
 // Its only use is to be there: without it libssh answers a gssapi-with-mic request by asking the Kerberos library.
 ssh_string on_gssapi(ssh_session, const char* user, int, ssh_string*, void* userdata) {
-  (void)events_of(userdata).on_login(user, Proof::KeyBadSignature);
+  (void)events_of(userdata).on_login(user, Proof::KeyBadSignature, {});
   return nullptr;
 }
 
@@ -39,6 +45,26 @@ int on_service(ssh_session, const char* service, void* userdata) {
 }
 
 }  // namespace
+
+int Interactive::take(ssh_session session, ssh_message message) {
+  if (ssh_message_type(message) != SSH_REQUEST_AUTH || ssh_message_subtype(message) != SSH_AUTH_METHOD_INTERACTIVE)
+    return 1;
+  if (ssh_message_auth_kbdint_is_response(message) == 0) {
+    const char* const user = ssh_message_auth_user(message);
+    if (user == nullptr || *user == '\0') return 1;
+    user_ = user;
+    const char* questions[] = {"Invite code: "};
+    char shown[] = {0};
+    return ssh_message_auth_interactive_request(message, "mayfly", "", 1, questions, shown) == SSH_OK ? 0 : 1;
+  }
+  const std::string user = std::exchange(user_, std::string());  // an answer belongs to one question
+  const char* const code =
+      ssh_userauth_kbdint_getnanswers(session) == 1 ? ssh_userauth_kbdint_getanswer(session, 0) : nullptr;
+  const auto verdict = events_.on_login(user, Proof::Code, code == nullptr ? "" : code);
+  if (verdict != LoginVerdict::Admit) return 1;
+  ssh_message_auth_reply_success(message, 0);
+  return 0;
+}
 
 ssh_server_callbacks_struct server_callbacks(ServerEvents& events) {
   ssh_server_callbacks_struct callbacks{};

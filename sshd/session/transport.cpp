@@ -28,6 +28,10 @@ int milliseconds_until(std::int64_t deadline_us) {
 // Of what no callback has taken. 1 would have it refused, as libssh does by itself when there is no such function.
 int swallow(ssh_session, ssh_message, void*) { return 0; }
 
+int ask_interactive(ssh_session session, ssh_message message, void* interactive) {
+  return static_cast<Interactive*>(interactive)->take(session, message);
+}
+
 }  // namespace
 
 bool may_begin_ssh(const Fd& connection) {
@@ -74,6 +78,16 @@ Expected<void> Transport::start(Fd connection, HostKey key, ssh_server_callbacks
   if (!gone_ && ssh_event_add_session(event_, session_) != SSH_OK)
     return failure("watch ssh connection", 0, {}, ssh_get_error(session_));
   return {};
+}
+
+void Transport::offer(const SshAccess& access, Interactive& interactive) {
+  if (gone_) return;
+  int methods = 0;
+  if (access.open || access.keys) methods |= SSH_AUTH_METHOD_PUBLICKEY;
+  if (access.open || access.invites) methods |= SSH_AUTH_METHOD_PASSWORD;
+  if (access.invites) methods |= SSH_AUTH_METHOD_INTERACTIVE;  // it asks for a code
+  ssh_set_auth_methods(session_, methods);
+  ssh_set_message_callback(session_, ask_interactive, &interactive);
 }
 
 short Transport::interest() const {

@@ -17,8 +17,10 @@
 
 #include "jail/expected.h"
 #include "jail/os/fd.h"
+#include "jail/spec/access.h"
 #include "jail/spec/units.h"
 #include "sshd/session/host_key.h"
+#include "sshd/session/server_callbacks.h"
 
 namespace mayfly {
 
@@ -42,6 +44,9 @@ class Transport {
   [[nodiscard]] ssh_session session() const { return session_; }
   [[nodiscard]] int descriptor() const { return socket_.get(); }
   [[nodiscard]] short interest() const;  // POLLIN, and POLLOUT while bytes wait
+
+  // Which methods a refusal names, and who answers what libssh's callbacks do not know. Once, before the first turn.
+  void offer(const SshAccess& access, Interactive& interactive);
 
   bool turn();  // lets libssh read, write and call back; false: the connection is gone
   [[nodiscard]] bool is_open() const;

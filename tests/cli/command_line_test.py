@@ -13,7 +13,7 @@ from harness import BIN, Service, run_tests, wait_until  # noqa: E402
 
 MAYFLY = f"{BIN}/mayfly"
 SOURCE = os.environ["MAYFLY_SOURCE"]
-COMMANDS = ["serve", "status", "stop", "drain", "run", "shell", "ps", "kill", "doctor", "hostkey"]
+COMMANDS = ["serve", "status", "stop", "drain", "run", "shell", "ps", "kill", "doctor", "hostkey", "invite", "reload"]
 
 
 def mayfly(*words, **options):

@@ -77,12 +77,40 @@ TEST_CASE("nesting without end is refused before it is kept") {
 
 TEST_CASE("keys of later versions are refused in so many words") {
   for (const char* text : {"{\"records\": {}}", "{\"recordings\": \"off\"}", "{\"languages\": \"f\"}",
-                           "{\"listen\": {\"httpSocket\": \"/run/x\"}}", "{\"access\": {\"authorizedKeys\": \"f\"}}",
-                           "{\"access\": {\"ssh\": [\"keys\"]}}", "{\"access\": {\"ssh\": [\"invites\"]}}",
-                           "{\"access\": {\"http\": \"tokens\"}}"}) {
+                           "{\"listen\": {\"httpSocket\": \"/run/x\"}}", "{\"access\": {\"http\": \"tokens\"}}"}) {
     INFO(text);
     CHECK(has(refusal(text), "not available in this version"));
   }
+}
+
+TEST_CASE("the ways in over SSH are taken by their words, and keys need their file") {
+  const auto access_of = [](const char* text) {
+    const auto parsed = parse_config(text, "f");
+    REQUIRE(parsed);
+    const auto settings = read_settings(*parsed);
+    REQUIRE(settings);
+    return settings->ssh_access;
+  };
+  const SshAccess both =
+      access_of(R"({"access": {"ssh": ["keys", "invites"], "authorizedKeys": "/etc/mayfly/authorized_keys"}})");
+  CHECK_FALSE(both.open);
+  CHECK(both.keys);
+  CHECK(both.invites);
+  CHECK(both.authorized_keys == "/etc/mayfly/authorized_keys");
+  CHECK(has(refusal(R"({"access": {"ssh": ["doors"]}})"), "\"open\", \"keys\" and \"invites\""));
+  CHECK(has(refusal(R"({"access": {"ssh": []}})"), "nobody could come in"));
+  for (const char* file : {"", "keys", "./keys"})
+    CHECK(has(refusal(std::string(R"({"access": {"ssh": ["keys"], "authorizedKeys": ")") + file + "\"}}"),
+              "authorizedKeys"));
+}
+
+TEST_CASE("where nobody comes in without a key or an invite, SSH may face a network and HTTP may not") {
+  const auto parsed = parse_config(R"({"listen": {"ssh": "0.0.0.0:2222"}, "access": {"ssh": ["invites"]}})", "f");
+  REQUIRE(parsed);
+  CHECK(read_settings(*parsed));
+  CHECK(
+      has(refusal(R"({"listen": {"ssh": "0.0.0.0:2222"}, "access": {"ssh": ["open", "invites"]}})"), "openOnNetwork"));
+  CHECK(has(refusal(R"({"listen": {"http": "0.0.0.0:8802"}, "access": {"ssh": ["invites"]}})"), "openOnNetwork"));
 }
 
 TEST_CASE("an open door on a network needs the words for it") {

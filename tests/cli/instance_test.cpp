@@ -25,6 +25,27 @@ TEST_CASE("an instance has twelve hex digits and a lock that goes with it") {
   CHECK_FALSE(std::filesystem::exists(lock));
 }
 
+TEST_CASE("the lock of an instance whose supervisor did not end well stays for the next start") {
+  const test::TemporaryDirectory directory;
+  std::string lock;
+  {
+    auto instance = Instance::claim(directory.path());
+    REQUIRE(instance);
+    lock = directory.path() + "/instances/" + instance->id() + ".lock";
+    instance->may_leave_cgroups();
+    const Instance moved = std::move(*instance);
+  }
+  CHECK(std::filesystem::exists(lock));
+  {
+    auto instance = Instance::claim(directory.path());
+    REQUIRE(instance);
+    lock = directory.path() + "/instances/" + instance->id() + ".lock";
+    instance->may_leave_cgroups();
+    instance->leaves_nothing();
+  }
+  CHECK_FALSE(std::filesystem::exists(lock));
+}
+
 TEST_CASE("sweeping takes away the sockets of dead instances, leaves their locks and touches no live one") {
   test::TemporaryDirectory directory;
   const auto live = Instance::claim(directory.path());

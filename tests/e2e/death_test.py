@@ -173,6 +173,21 @@ def test_a_killed_keeper_takes_everything_with_it():
     assert not cgroups_left(), cgroups_left()
 
 
+def test_a_service_that_has_to_be_killed_leaves_its_name_to_the_next_start():
+    service = Service()
+    peers, clients = start_ten(service)
+    os.kill(service.helper("mayfly-supervisor"), signal.SIGSTOP)
+    service.process.send_signal(signal.SIGTERM)
+    time.sleep(1)  # a second request within half a second is taken for the same
+    service.process.send_signal(signal.SIGTERM)
+    assert service.process.wait(timeout=15) == 1
+    assert cgroups_left(), "nothing to clean: this test proves nothing"
+    finish(peers, clients)
+    service.folder.cleanup()
+    Service().stop()
+    assert not cgroups_left(), cgroups_left()
+
+
 def test_a_service_told_to_stop_is_gone_within_ten_seconds_with_its_jails():
     service = Service()
     peers, clients = start_ten(service)

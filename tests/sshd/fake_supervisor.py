@@ -182,6 +182,7 @@ class FrontEnd:
                 pass
 
     def hear(self):
+        fds = []
         try:
             data, fds, _, _ = socket.recv_fds(self.connection, 65536, 8)
         except ConnectionResetError:
@@ -192,7 +193,11 @@ class FrontEnd:
             return False
         message = json.loads(data)
         say = message["say"]
-        if say == "open":
+        if say == "log-in":
+            good = message["user"] in SHELLS
+            principal = "anonymous@" + message["source"] if good and message["way"] != "key-offer" else ""
+            self.send({"say": "login", "good": good, "principal": principal})
+        elif say == "open":
             run = self.runs[message["run"]] = Run(self, message, fds)
             if run.command and run.command.startswith(b"fake:"):
                 run.play(run.command[5:].decode())

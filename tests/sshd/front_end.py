@@ -52,7 +52,7 @@ class FrontEnd:
         listener.listen(128)
         self.port = listener.getsockname()[1]
         key = subprocess.run([os.path.join(BIN, "mayfly-sshd"), "--generate-host-key"], stdout=subprocess.PIPE, check=True)
-        settings = dict({"lease": self.lease, "access": ["open"], "profiles": ["run", "python"]}, **config)
+        settings = dict({"lease": self.lease, "access": ["open"]}, **config)
         fds = [(os.pidfd_open(os.getpid()), KEEPER), (listener.fileno(), LISTENER), (sealed_memfd(key.stdout), HOST_KEY),
                (sealed_memfd(json.dumps(settings).encode()), CONFIG)]
         self.sshd = subprocess.Popen([os.path.join(BIN, "mayfly-sshd")], preexec_fn=give(fds, descriptors), close_fds=False,

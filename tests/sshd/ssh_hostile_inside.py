@@ -287,7 +287,7 @@ class AtTheDoor(unittest.TestCase):
         self.assertEqual(peer.kinds.count(MSG_USERAUTH_FAILURE), 6)
         self.assertTrue(until(lambda: not peer.is_active(), 10))
 
-    def test_nothing_starts_before_login(self):
+    def test_nothing_starts_before_login(self):  # P41
         peer = Peer()
         self.addCleanup(peer.close)
         with self.assertRaises((paramiko.SSHException, EOFError)):

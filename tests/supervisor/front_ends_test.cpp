@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "jail/os/memfd.h"
+#include "jail/supervisor/intake.h"
 #include "jail/wire/monitor.h"
 #include "tests/fakes/played_service.h"
 
@@ -120,6 +121,77 @@ TEST_CASE("who was not announced, or has another uid than announced, is not serv
   service.engine.announce(Role::Api, ::geteuid() + 1);
   RawPeer other{*connect_to(std::string(service.directory) + "/lease.sock")};
   other.await_close();
+}
+
+TEST_CASE("SSH speaks for nobody before its login, and afterwards for him alone", "[P41]") {
+  const LogIn login{LoginWay::None, "run", "", "192.0.2.1"};
+  Service service;
+  const auto opens = [&](Request request, bool logs_in) {
+    SupervisorClient ssh = service.client(Role::Ssh);
+    if (logs_in) REQUIRE(ssh.log_in(login, 5_s));
+    service.engine.open(ssh, std::move(request));
+    try {
+      for (;;)
+        if (const auto fault = service.engine.next_as<Fault>(ssh); !fault.text.empty()) return fault.text;
+    } catch (const std::exception&) {
+      return std::string("taken");
+    }
+  };
+  Request good = exec_request(OriginKind::Ssh);
+  good.principal = "anonymous@192.0.2.1";
+  CHECK(opens(good, false).find("not permitted") != std::string::npos);
+  Request other = good;
+  other.principal = "invite:ana";
+  CHECK(opens(other, true).find("principal") != std::string::npos);
+  other = good;
+  other.profile = "python";
+  CHECK(opens(other, true).find("profile") != std::string::npos);
+}
+
+TEST_CASE("a key's command is all that its connection may run", "[P41]") {
+  const Identity identity{"run", "key:SHA256:x", "uptime", {}};
+  using Part = std::pair<PayloadKind, const char*>;
+  const auto is_taken = [&](const std::vector<Part>& parts) {
+    Open open;
+    open.run = 1;
+    open.request.origin = OriginKind::Ssh;
+    open.request.principal = identity.principal;
+    PayloadBuilder payload;
+    for (const auto& [kind, text] : parts) payload.add(kind, text);
+    Fd sealed = *payload.seal_into(open.request);
+    RunStreams streams = *make_run_streams(WithStderr::Yes, WithStdin::No);
+    std::vector<Fd> fds;
+    fds.push_back(std::move(streams.peer.out));
+    fds.push_back(std::move(streams.peer.err));
+    if (sealed) fds.push_back(std::move(sealed));
+    return take_in(std::move(open), std::move(fds), Role::Ssh, &identity, Policy{}).has_value();
+  };
+  CHECK(is_taken({{PayloadKind::Command, "uptime"}}));
+  CHECK_FALSE(is_taken({}));  // a shell
+  for (const char* other : {"", "uptim", "uptime ", "uptime; id", "id"})
+    CHECK_FALSE(is_taken({{PayloadKind::Command, other}}));
+  CHECK_FALSE(is_taken({{PayloadKind::Code, "uptime"}}));
+  CHECK_FALSE(is_taken({{PayloadKind::Argument, "uptime"}}));
+  CHECK_FALSE(is_taken({{PayloadKind::Command, "uptime"}, {PayloadKind::File, "uptime"}}));
+}
+
+TEST_CASE("one login to a connection, and only SSH has any", "[P41]") {
+  const LogIn login{LoginWay::None, "run", "", "192.0.2.1"};
+  Service service;
+  SupervisorClient ssh = service.client(Role::Ssh);
+  const auto nobody = ssh.log_in({LoginWay::None, "nobody", "", "192.0.2.1"}, 5_s);
+  REQUIRE(nobody);
+  CHECK_FALSE(nobody->good);
+  const auto offer = ssh.log_in({LoginWay::KeyOffer, "run", "AAAA", "192.0.2.1"}, 5_s);
+  REQUIRE(offer);
+  CHECK(offer->good);
+  CHECK(offer->principal.empty());  // a question lets nobody in
+  const auto run = ssh.log_in(login, 5_s);
+  REQUIRE(run);
+  CHECK(run->principal == "anonymous@192.0.2.1");
+  CHECK_FALSE(ssh.log_in(login, 5_s));
+  SupervisorClient api = service.client(Role::Api);
+  CHECK_FALSE(api.log_in(login, 5_s));
 }
 
 TEST_CASE("a late word about a run that has just ended is dropped in silence") {

@@ -84,7 +84,9 @@ TEST_CASE("every message of the lease socket survives the wire") {
   REQUIRE(read);
   CHECK(encode(*read) == open);
   for (const FromFrontEnd& message : {FromFrontEnd(Cancel{1, Ending::Disconnected}), FromFrontEnd(SignalRun{2, 15}),
-                                      FromFrontEnd(ResizeRun{3, {80, 24}}), FromFrontEnd(AskHost{})}) {
+                                      FromFrontEnd(ResizeRun{3, {80, 24}}), FromFrontEnd(AskHost{}),
+                                      FromFrontEnd(LogIn{LoginWay::Code, "python", "k3f\"", "2001:db8::1"}),
+                                      FromFrontEnd(LogIn{LoginWay::KeyOffer, "", "AAAA", "192.0.2.1"})}) {
     const auto again = decode_from_front_end(read_back(encode(message)));
     REQUIRE(again);
     CHECK(encode(*again) == encode(message));
@@ -104,7 +106,8 @@ TEST_CASE("every message of the lease socket survives the wire") {
   host.controls = {HostControl{Control::Memory, Measured::Unlimited, "no cgroup", "run as root"}};
   for (const FromSupervisor& message :
        {FromSupervisor(Queued{1, "j_a", 3}), FromSupervisor(Running{1, "j_a", {}, kApiLimits.defaults}),
-        FromSupervisor(refused), FromSupervisor(Ended{2, result}), FromSupervisor(host), FromSupervisor(Fault{"no"})}) {
+        FromSupervisor(refused), FromSupervisor(Ended{2, result}), FromSupervisor(host), FromSupervisor(Fault{"no"}),
+        FromSupervisor(LoginJudged{true, "key:SHA256:x", "uptime; \"x\""}), FromSupervisor(LoginJudged{})}) {
     const auto again = decode_from_supervisor(read_back(encode(message)));
     REQUIRE(again);
     CHECK(encode(*again) == encode(message));
@@ -152,13 +155,17 @@ TEST_CASE("every message of the monitor socket survives the wire") {
   CHECK_FALSE(read.memory_limit);
   CHECK_FALSE(read.cpu_us);
   for (const ToMonitor& message : {ToMonitor(Status{}), ToMonitor(Jails{{row}, true}), ToMonitor(Killed{2}),
-                                   ToMonitor(Done{}), ToMonitor(Denied{"no"})}) {
+                                   ToMonitor(Done{}), ToMonitor(Denied{"no"}), ToMonitor(Revoked{3}),
+                                   ToMonitor(Invites{{InviteRow{"ana", "run", "k3f", 1, 2, 5}}, true}),
+                                   ToMonitor(Invites{{InviteRow{"ana", "run", "", 1, 2, {}}}, false})}) {
     const auto again = decode_to_monitor(read_back(encode(message)));
     REQUIRE(again);
     CHECK(encode(*again) == encode(message));
   }
   for (const FromMonitor& message :
-       {FromMonitor(AskStatus{}), FromMonitor(AskJails{}), FromMonitor(KillJails{"j_a"}), FromMonitor(Drain{})}) {
+       {FromMonitor(AskStatus{}), FromMonitor(AskJails{}), FromMonitor(KillJails{"j_a"}), FromMonitor(Drain{}),
+        FromMonitor(AskInvites{}), FromMonitor(RevokeInvite{"ana"}), FromMonitor(NewInvites{"ana", "run", 1000, 30, 2}),
+        FromMonitor(NewInvites{"ana", "run", kLongestInviteMs, 1, {}})}) {
     const auto again = decode_from_monitor(read_back(encode(message)));
     REQUIRE(again);
     CHECK(encode(*again) == encode(message));

@@ -182,9 +182,9 @@ class Dbclient(CommandLine):
         return ["dbclient", "-p", str(self.place.port)]
 
     def is_refused(self, user):
-        """It asks on as fast as it can: the sixth refusal is the last, and our last word must arrive behind it all the same."""
+        """It asks on as fast as it can, once more behind the sixth refusal, which is the last: our last word must arrive all the same."""
         done = self.start(user, "echo in").run()
-        return self.denial in done.err and done.err.count(b"'s password: ") == 6 and done.out == b""
+        return self.denial in done.err and done.err.count(b"'s password: ") == 7 and done.out == b""
 
 
 class Plink(CommandLine):

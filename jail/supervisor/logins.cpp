@@ -1,0 +1,145 @@
+#include "jail/supervisor/logins.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "jail/os/fd.h"
+#include "jail/os/log.h"
+#include "jail/os/memfd.h"
+#include "jail/spec/escape.h"
+#include "jail/wire/result_json.h"
+
+namespace mayfly {
+
+namespace {
+
+// As sshd(8) with StrictModes: whoever else can write to the file chooses who comes in.
+Expected<std::string> read_key_file(const std::string& path) {
+  const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat found {};
+  if (!file || ::fstat(file.get(), &found) != 0) return failure("read authorized keys", errno, path);
+  if (!S_ISREG(found.st_mode)) return failure("read authorized keys", 0, path, "is not a regular file");
+  if (found.st_uid != 0 && found.st_uid != ::geteuid())
+    return failure("read authorized keys", 0, path, "belongs to another user; make it root's or the service's");
+  if ((found.st_mode & 022) != 0)
+    return failure("read authorized keys", 0, path, "others can write to it; chmod go-w it");
+  return read_whole(file, kMostKeyFileBytes);
+}
+
+std::string_view why(KeyVerdict verdict) {
+  switch (verdict) {
+    case KeyVerdict::Unknown:
+      return "unknown key";
+    case KeyVerdict::Expired:
+      return "expired key";
+    case KeyVerdict::FromElsewhere:
+      return "key not good from there";
+    case KeyVerdict::Good:
+      return "good key";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string principal_of_invite(const std::string& name) { return "invite:" + name; }
+
+Logins::Logins(SshAccess access, const Catalogue& catalogue, std::string directory, Clock now)
+    : access_(std::move(access)), catalogue_(catalogue), now_(std::move(now)) {
+  if (!access_.invites || directory.empty()) return;
+  auto book = InviteBook::load(std::move(directory));
+  if (book) {
+    book_ = std::move(*book);
+  } else {
+    no_book_ = book.error().text();
+    log_failure("invites.unreadable", book.error());
+  }
+}
+
+std::optional<Identity> Logins::judge(const LogIn& login) {
+  // The most particular way first: a good code is its bearer's also where everybody may come in.
+  std::optional<Identity> found;
+  if (login.way == LoginWay::Code) found = by_code(login);
+  if (login.way == LoginWay::Key || login.way == LoginWay::KeyOffer) found = by_key(login);
+  if (!found && access_.open) found = Identity{login.user, "anonymous@" + login.source, {}, {}};
+  // A name that is no profile is looked for last, after the same work as every other.
+  if (found && catalogue_.profile(login.user) == nullptr) found.reset();
+  return found;
+}
+
+std::optional<Identity> Logins::by_code(const LogIn& login) {
+  if (!book_) return std::nullopt;
+  auto invite = book_->use(login.credential, login.user, now_());
+  if (!invite) log_failure("invites.unwritable", invite.error());
+  if (!invite || !*invite) return std::nullopt;
+  return Identity{login.user, principal_of_invite((*invite)->name), {}, (*invite)->expires_unix_ms};
+}
+
+std::optional<Identity> Logins::by_key(const LogIn& login) {
+  if (!access_.keys) return std::nullopt;
+  const AuthorizedKeys* keys = read_keys();
+  const auto blob = from_base64(login.credential);
+  if (keys == nullptr || !blob) return std::nullopt;
+  const KeyFound found = keys->find(*blob, login.source, static_cast<std::int64_t>(now_() / 1000));
+  if (login.way == LoginWay::Key && found.verdict != KeyVerdict::Good && !access_.open)
+    log_line(Severity::Info, "login.key_refused",
+             {{"key", key_fingerprint(*blob)}, {"source", login.source}, {"why", std::string(why(found.verdict))}});
+  if (found.verdict != KeyVerdict::Good) return std::nullopt;
+  Identity identity{login.user, "key:" + key_fingerprint(*blob), found.key->command, {}};
+  if (found.key->expires) identity.expires_unix_ms = static_cast<std::uint64_t>(*found.key->expires) * 1000;
+  return identity;
+}
+
+// Read anew at every login, so that a key that was taken out is gone; parsed and complained about once per text.
+const AuthorizedKeys* Logins::read_keys() {
+  auto text = read_key_file(access_.authorized_keys);
+  if (!text) {
+    log_failure("keys.unreadable", text.error());
+    return nullptr;
+  }
+  if (*text == keys_text_) return &keys_;
+  keys_ = AuthorizedKeys::parse(*text);
+  keys_text_ = std::move(*text);
+  for (const RefusedLine& line : keys_.refused())
+    log_line(Severity::Error, "keys.line_refused",
+             {{"file", access_.authorized_keys}, {"line", std::to_string(line.line)}}, line.why);
+  return &keys_;
+}
+
+bool Logins::is_over(const Identity& identity) const {
+  return identity.expires_unix_ms && *identity.expires_unix_ms <= now_();
+}
+
+Expected<void> Logins::judge_invites() const {
+  if (!access_.invites)
+    return failure("handle invites", 0, "access.ssh",
+                   "invites are no way in here; add \"invites\" to access.ssh in the configuration, and restart");
+  if (!book_) return failure("handle invites", 0, {}, no_book_);
+  return {};
+}
+
+Expected<std::vector<InviteRow>> Logins::make_invites(const NewInvites& order) {
+  TRY(judge_invites());
+  if (catalogue_.profile(order.profile) == nullptr) {
+    std::string known;
+    for (const Profile& profile : catalogue_.profiles()) known += (known.empty() ? "" : ", ") + profile.name;
+    return failure("make an invite", 0, "profile",
+                   "\"" + escape(order.profile, 60) + "\" is not known; known here: " + known);
+  }
+  return book_->make(order, now_());
+}
+
+Expected<std::vector<InviteRow>> Logins::invites() const {
+  TRY(judge_invites());
+  return book_->list(now_());
+}
+
+Expected<void> Logins::revoke(const std::string& name) {
+  TRY(judge_invites());
+  return book_->revoke(name, now_());
+}
+
+}  // namespace mayfly
