@@ -26,7 +26,11 @@ void Entrance::admitted(Guest& guest) {
 
 void Entrance::left(const Guest& guest, SessionEnd end, Microseconds now) {
   limits_.leave(guest.source, guest.standing);
-  if (counts_penalties(guest.loopback)) penalties_.add(guest.source, penalty::for_end(end, guest.standing), now);
+  // Where somebody of a source is in, who mistypes there is no stranger: a class stands behind one address, and must
+  // not be locked out by two who are slow. Whoever got in by guessing gains no more by it than the places that he has.
+  const bool is_spared = end != SessionEnd::Crashed && limits_.has_authenticated(guest.source);
+  if (counts_penalties(guest.loopback) && !is_spared)
+    penalties_.add(guest.source, penalty::for_end(end, guest.standing), now);
 }
 
 }  // namespace mayfly

@@ -23,6 +23,11 @@ void SourceLimits::authenticated(const std::string& source) {
   --unauthenticated_;
 }
 
+bool SourceLimits::has_authenticated(const std::string& source) const {
+  const auto found = by_source_.find(source);
+  return found != by_source_.end() && found->second.all > found->second.unauthenticated;
+}
+
 void SourceLimits::leave(const std::string& source, Standing standing) {
   if (standing == Standing::Unauthenticated) authenticated(source);
   const auto found = by_source_.find(source);

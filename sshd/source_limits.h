@@ -27,6 +27,7 @@ class SourceLimits {
   Entry enter(const std::string& source);                    // Admitted: counted, as unauthenticated
   void authenticated(const std::string& source);             // one that was counted is now counted as the other kind
   void leave(const std::string& source, Standing standing);  // of one that is counted so
+  [[nodiscard]] bool has_authenticated(const std::string& source) const;
   [[nodiscard]] std::uint32_t count() const { return count_; }
   [[nodiscard]] std::uint32_t unauthenticated() const { return unauthenticated_; }
 

@@ -47,6 +47,7 @@ class FrontEnd final : private ConnectionEvents {
   // Nothing until the login of an SSH connection; always nothing for other front ends, which speak for everybody.
   [[nodiscard]] const std::optional<Identity>& identity() const { return identity_; }
   void speaks_for(Identity identity) { identity_ = std::move(identity); }
+  void shut_out() { identity_->is_over = true; }  // no new jail from now on
 
   void send(const FromSupervisor& message) { connection_.send(encode(message)); }
   void began(RunNumber run, const JailId& id) { runs_[run] = id; }

@@ -84,11 +84,13 @@ std::optional<Identity> Logins::by_key(const LogIn& login) {
   const auto blob = from_base64(login.credential);
   if (keys == nullptr || !blob) return std::nullopt;
   const KeyFound found = keys->find(*blob, login.source, static_cast<std::int64_t>(now_() / 1000));
-  if (login.way == LoginWay::Key && found.verdict != KeyVerdict::Good && !access_.open)
+  // Of keys that are only asked about the unknown ones are not worth a line: an agent offers all that it has.
+  const bool is_told = login.way == LoginWay::Key || found.verdict != KeyVerdict::Unknown;
+  if (is_told && found.verdict != KeyVerdict::Good && !access_.open)
     log_line(Severity::Info, "login.key_refused",
              {{"key", key_fingerprint(*blob)}, {"source", login.source}, {"why", std::string(why(found.verdict))}});
   if (found.verdict != KeyVerdict::Good) return std::nullopt;
-  Identity identity{login.user, "key:" + key_fingerprint(*blob), found.key->command, {}};
+  Identity identity{login.user, "key:" + key_fingerprint(*blob), found.key->command, {}, *blob, login.source};
   if (found.key->expires) identity.expires_unix_ms = static_cast<std::uint64_t>(*found.key->expires) * 1000;
   return identity;
 }
@@ -109,8 +111,13 @@ const AuthorizedKeys* Logins::read_keys() {
   return &keys_;
 }
 
-bool Logins::is_over(const Identity& identity) const {
-  return identity.expires_unix_ms && *identity.expires_unix_ms <= now_();
+bool Logins::is_over(const Identity& identity) {
+  if (identity.is_over || (identity.expires_unix_ms && *identity.expires_unix_ms <= now_())) return true;
+  if (identity.key.empty()) return false;
+  const AuthorizedKeys* keys = read_keys();
+  if (keys == nullptr) return true;
+  const KeyFound found = keys->find(identity.key, identity.source, static_cast<std::int64_t>(now_() / 1000));
+  return found.verdict != KeyVerdict::Good || found.key->command != identity.command;
 }
 
 Expected<void> Logins::judge_invites() const {

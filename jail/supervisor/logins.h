@@ -18,8 +18,10 @@ namespace mayfly {
 struct Identity {
   std::string profile;
   std::string principal;
-  std::optional<std::string> command;            // a key's: runs instead of anything else
-  std::optional<std::uint64_t> expires_unix_ms;  // no new jail from then on
+  std::optional<std::string> command{};            // a key's: runs instead of anything else
+  std::optional<std::uint64_t> expires_unix_ms{};  // no new jail from then on
+  std::string key{}, source{};                     // of a login by key, which is looked at again for every jail
+  bool is_over = false;                            // revoked
 };
 
 class Logins {
@@ -32,7 +34,7 @@ class Logins {
 
   // Nothing: refused, whatever the reason; the log knows it. For a KeyOffer an identity means "this key would do".
   std::optional<Identity> judge(const LogIn& login);
-  [[nodiscard]] bool is_over(const Identity& identity) const;
+  [[nodiscard]] bool is_over(const Identity& identity);
 
   // What operators ask. Fails where invites are no way in.
   Expected<std::vector<InviteRow>> make_invites(const NewInvites& order);

@@ -22,7 +22,7 @@ class OperatorEvents {
   virtual std::uint32_t kill_jails(const std::string& target) = 0;
   virtual void drain() = 0;
   virtual Logins& logins() = 0;
-  // Ends the connections that speak for it, and their jails, whose number is returned.
+  // Its jails end as killed (their number is returned), and its connections get no others.
   virtual std::uint32_t shut_out(const std::string& principal) = 0;
   virtual void operator_lost(Operator& peer) = 0;  // may not destroy it before returning
 };

@@ -2,6 +2,7 @@
 
 #include "jail/os/clock.h"
 #include "jail/os/log.h"
+#include "jail/supervisor/jail_log.h"
 #include "jail/supervisor/timers.h"
 
 namespace mayfly {
@@ -15,8 +16,9 @@ Reception::Reception(Surroundings& around, const Policy& policy, HostSize host, 
       jails_(around.loop),
       positions_(around.loop) {}
 
-void Reception::refuse(const FrontEnd& peer, RunNumber run, std::string id, Refusal why) {
-  tell_(Lessee{peer.id(), run}, refused(run, std::move(id), std::move(why)));
+void Reception::refuse(const FrontEnd& peer, RunNumber run, const Spec& spec, Refusal why) {
+  log_jail(spec, "jail.refused", std::string(name(why.kind)), Microseconds{});
+  tell_(Lessee{peer.id(), run}, refused(run, spec.id.text(), std::move(why)));
 }
 
 Expected<void> Reception::open(FrontEnd& peer, Open open, std::vector<Fd> fds) {
@@ -24,22 +26,21 @@ Expected<void> Reception::open(FrontEnd& peer, Open open, std::vector<Fd> fds) {
   const Identity* identity = peer.identity() ? &*peer.identity() : nullptr;
   Intake intake = TRY(take_in(std::move(open), std::move(fds), peer.role(), identity, policy_));
   if (const auto* why = std::get_if<Refusal>(&intake)) {
-    refuse(peer, run, "", *why);
+    tell_(Lessee{peer.id(), run}, refused(run, "", *why));  // a mistake of the peer's, who is told
     return {};
   }
   auto& [spec, peer_fds] = std::get<Accepted>(intake);
-  const std::string id = spec.id.text();
   if (draining_) {
-    refuse(peer, run, id, {RefusalKind::Draining, "", "the service takes no new jails: it is draining", 0});
+    refuse(peer, run, spec, {RefusalKind::Draining, "", "the service takes no new jails: it is draining", 0});
     return {};
   }
   if (peer.runs().size() >= kMaxRunsPerPeer) {
-    refuse(peer, run, id,
+    refuse(peer, run, spec,
            {RefusalKind::QueueFull, "", std::to_string(kMaxRunsPerPeer) + " runs on one connection, the limit", 1000});
     return {};
   }
   if (std::optional<Refusal> why = admission_.judge_arrival(spec, monotonic_now())) {
-    refuse(peer, run, id, std::move(*why));
+    refuse(peer, run, spec, std::move(*why));
     return {};
   }
   peer.began(run, spec.id);

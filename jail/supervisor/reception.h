@@ -34,7 +34,7 @@ class Reception {
   void leave_queue(Jail& jail);  // it ends while it waits
 
  private:
-  void refuse(const FrontEnd& peer, RunNumber run, std::string id, Refusal why);
+  void refuse(const FrontEnd& peer, RunNumber run, const Spec& spec, Refusal why);
   void admit_or_wait(HeldJail& held);
   std::optional<Refusal> judge_waiting(const Spec& spec) const;
   [[nodiscard]] std::optional<Refusal> judge_waiting_bytes(const Spec& spec) const;

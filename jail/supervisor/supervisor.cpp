@@ -149,8 +149,12 @@ void Supervisor::tell(Lessee lessee, const FromSupervisor& message) {
 
 Expected<void> Supervisor::front_end_opens(FrontEnd& peer, Open open, std::vector<Fd> fds) {
   if (peer.identity() && logins_.is_over(*peer.identity())) {
+    log_line(
+        Severity::Info, "jail.refused",
+        {{"profile", peer.identity()->profile}, {"principal", peer.identity()->principal}, {"ending", "login-over"}});
     tell(Lessee{peer.id(), open.run},
-         refused(open.run, "", {RefusalKind::Quota, "", "what let you in has expired", 0}));
+         refused(open.run, "",
+                 {RefusalKind::Quota, "", "what let you in counts no more: expired, revoked or taken out", 0}));
     return {};
   }
   return reception_.open(peer, std::move(open), std::move(fds));
@@ -186,15 +190,9 @@ void Supervisor::front_end_logs_in(FrontEnd& peer, const LogIn& login) {
 }
 
 std::uint32_t Supervisor::shut_out(const std::string& principal) {
-  std::vector<FrontEnd*> peers;
   for (const auto& [id, peer] : front_ends_)
-    if (peer->identity() && peer->identity()->principal == principal) peers.push_back(peer.get());
-  std::uint32_t jails = 0;
-  for (FrontEnd* peer : peers) {
-    jails += static_cast<std::uint32_t>(peer->runs().size());
-    lose(*peer);
-  }
-  return jails;
+    if (peer->identity() && peer->identity()->principal == principal) peer->shut_out();
+  return kill_jails(principal);
 }
 
 void Supervisor::answer_host_questions() {

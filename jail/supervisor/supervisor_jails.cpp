@@ -3,6 +3,7 @@
 
 #include "jail/os/clock.h"
 #include "jail/os/log.h"
+#include "jail/supervisor/jail_log.h"
 #include "jail/supervisor/supervisor.h"
 
 namespace mayfly {
@@ -14,18 +15,6 @@ std::string how(const Result& result) {
   if (result.exit_code) text += ":" + std::to_string(*result.exit_code);
   if (result.signal_number) text += ":" + signal_name(*result.signal_number);
   return text;
-}
-
-// One line for each jail that was asked for, whoever asked: who, what, and how it came out.
-void log_jail(const Spec& spec, std::string_view code, std::string how, Microseconds wall) {
-  log_line(Severity::Info, code,
-           {{"jail", spec.id.text()},
-            {"origin", std::string(name(spec.origin))},
-            {"profile", spec.profile},
-            {"principal", spec.principal},
-            {"peer", spec.peer},
-            {"ending", std::move(how)},
-            {"wallMs", std::to_string(wall.count() / 1000)}});
 }
 
 }  // namespace

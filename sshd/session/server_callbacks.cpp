@@ -55,7 +55,7 @@ int Interactive::take(ssh_session session, ssh_message message) {
     user_ = user;
     const char* questions[] = {"Invite code: "};
     char shown[] = {0};
-    return ssh_message_auth_interactive_request(message, "mayfly", "", 1, questions, shown) == SSH_OK ? 0 : 1;
+    return ssh_message_auth_interactive_request(message, "", "", 1, questions, shown) == SSH_OK ? 0 : 1;
   }
   const std::string user = std::exchange(user_, std::string());  // an answer belongs to one question
   const char* const code =

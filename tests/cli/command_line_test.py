@@ -116,6 +116,8 @@ def test_a_service_is_watched_drained_and_stopped():
     assert status["instance"] in by_environment.stdout
     assert service.mayfly("drain", "--state", service.state).returncode == 0
     assert json.loads(service.mayfly("status", "--json", "--state", service.state).stdout)["draining"]
+    assert service.ssh("run", "true", check=False).returncode == 125
+    assert re.search(r"info jail.refused jail=j_\S+ origin=ssh profile=run .*ending=draining", service.log_text()), service.log_text()
     assert service.post({"code": "print(1)"})[0] == 503
     begin = time.monotonic()
     done = service.mayfly("stop", "--state", service.state)

@@ -154,6 +154,8 @@ def test_an_invite_is_used_up_expires_and_is_revoked():
         wait_until(service.jails, 10, "the jail is listed")
         assert mayfly("invite", "revoke", "gone") == "revoked: gone; jails ended: 1\n"
         wait_until(lambda: not service.jails(), 5, "its jail is gone")
+        assert b"ending=killed" in channel.makefile_stderr("rb").read()
+        assert run_on(connected, "echo more")[0] == 125  # the connection is there, and of no use
     assert not lets_in("run", code)
     assert "no such invite" in mayfly("invite", "revoke", "gone", status=1)
 
@@ -210,8 +212,14 @@ def test_a_key_is_let_in_with_what_its_line_says():
         assert done.returncode == 255 and b"Permission denied" in done.stderr, (name, done)
     fingerprint = subprocess.run(["ssh-keygen", "-lf", path("free")], capture_output=True, text=True).stdout.split()[1]
     assert f"principal=key:{fingerprint}" in service.log_text()
-    authorize(f"restrict {other}")  # from the next login on
+    with transport() as connected:
+        connected.auth_publickey("run", paramiko.Ed25519Key.from_private_key_file(path("free")))
+        assert run_on(connected, "echo in")[1] == b"in\n"
+        authorize(f"restrict {other}")  # from the next login and the next jail on
+        assert run_on(connected, "echo out") == (125, b"")
     assert ssh_with_key("free", "true").returncode == 255
+    assert re.search(r"info login.key_refused key=SHA256:\S+ source=127.0.0.1 why=\"key not good from there\"", service.log_text())
+    assert re.search(r"info login.key_refused key=SHA256:\S+ source=127.0.0.1 why=\"expired key\"", service.log_text())
     assert ssh_with_key("other", "true").returncode == 0
 
 

@@ -42,6 +42,25 @@ TEST_CASE("a source has 64 places before login, and one that logged in makes roo
   CHECK(door.judge(peer, kStart) == Refusal::TooManyFromSource);
 }
 
+TEST_CASE("where somebody of a source is in, others there may mistype, but not crash a session", "[P42]") {
+  Entrance door = entrance();
+  const Peer peer = stranger("192.0.2.1");
+  REQUIRE_FALSE(door.judge(peer, kStart));
+  Guest teacher = guest_of(peer);
+  door.admitted(teacher);
+  for (const SessionEnd end : {SessionEnd::FailedLogin, SessionEnd::GraceExceeded, SessionEnd::NeverAuthenticated})
+    for (int i = 0; i < 20; ++i) visit(door, peer, end, kStart);
+  CHECK_FALSE(door.judge(peer, kStart));
+  door.left(guest_of(peer), SessionEnd::Crashed, kStart);
+  CHECK(door.judge(peer, kStart) == Refusal::Penalty);
+  Entrance other = entrance();
+  REQUIRE_FALSE(other.judge(peer, kStart));
+  other.admitted(teacher);
+  other.left(teacher, SessionEnd::Served, kStart);  // and gone again
+  for (int i = 0; i < 3; ++i) visit(other, peer, SessionEnd::FailedLogin, kStart);
+  CHECK(other.judge(peer, kStart) == Refusal::Penalty);
+}
+
 TEST_CASE("a class of 128 behind one address is in, the 129th is not", "[P42]") {
   Entrance door = entrance();
   const Peer peer = stranger("192.0.2.1");
