@@ -136,6 +136,14 @@ void Listener::shed_one() {
   ::nanosleep(&pause, nullptr);
 }
 
+// What we may execute is the very file that was there at our start (landlock(7)).
+void Listener::tell_not_started(const Failure& why) const {
+  log_failure("sshd.session_not_started", why);
+  if (why.error == EACCES || why.error == ENOENT)
+    log_line(Severity::Error, "sshd.program_replaced", {{"program", program_}},
+             "it is not the one that this service was started with; restart the service");
+}
+
 void Listener::serve(Fd connection) {
   if (!spare_) spare_ = open_spare(socket_);
   const auto peer = peer_of(connection.get());
@@ -147,7 +155,7 @@ void Listener::serve(Fd connection) {
   if (auto started = start_session(std::move(connection), *peer); !started) {
     entrance_.left({peer->source, peer->loopback}, SessionEnd::OwnFailure, monotonic_now());
     // While nothing can be started, one of them a second is told in full.
-    if (!refusals_.is_anything_untold()) log_failure("sshd.session_not_started", started.error());
+    if (!refusals_.is_anything_untold()) tell_not_started(started.error());
     return refuse(out_of_descriptors(started.error().error) ? Refusal::NoDescriptors : Refusal::SessionNotStarted,
                   peer->source);
   }
@@ -155,7 +163,7 @@ void Listener::serve(Fd connection) {
 }
 
 Expected<void> Listener::start_session(Fd connection, const Peer& peer) {
-  Fd lease = TRY(connect_to(config_.lease));
+  Fd lease = TRY(connect_at_once(config_.lease));
   ReportPipe report = TRY(ReportPipe::make());
   SessionProcess process =
       TRY(SessionProcess::start(program_, {std::move(connection), std::move(lease), std::move(report.theirs)}));

@@ -37,6 +37,7 @@ class Listener {
   void accept_waiting();
   bool accept_one();
   void serve(Fd connection);
+  void tell_not_started(const Failure& why) const;
   Expected<void> start_session(Fd connection, const Peer& peer);
   Expected<void> watch(Session session);
   void take_report(Session& session);

@@ -129,6 +129,7 @@ Expected<int> make(const InviteOptions& options) {
 }
 
 Expected<int> list(const InviteOptions& options) {
+  if (options.csv) return failure("list invites", 0, "--csv", "is for new ones: the codes of old ones are not known");
   MonitorClient service = TRY(connect_to_service(options.state));
   const std::vector<InviteRow> rows = TRY(service.invites(AskInvites{}));
   if (options.json) {

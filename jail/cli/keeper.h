@@ -116,6 +116,7 @@ class Keeper {
   std::optional<Child> reader_;  // `mayfly settings`, while it runs
   Fd read_settings_;             // what it writes to
   bool reload_again_ = false;    // asked for while it ran
+  Fd settings_;                  // what was read last, sealed: a supervisor that is started anew is told it again
   Microseconds stop_asked_{};
   int status_ = 0;
   std::optional<Failure> failure_;

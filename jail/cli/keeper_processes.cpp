@@ -181,7 +181,8 @@ void Keeper::nothing_is_left() {
 
 void Keeper::rebuild() {
   supervisor_.restart_is_due = false;
-  if (auto started = start_everything(); !started) give_up(started.error());
+  if (auto started = start_everything(); !started) return give_up(started.error());
+  if (settings_) tell(KeeperSays::NewSettings, nullptr, 0, settings_.get());
 }
 
 }  // namespace mayfly

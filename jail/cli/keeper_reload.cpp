@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 
 #include "jail/cli/keeper.h"
 #include "jail/os/log.h"
@@ -13,7 +14,8 @@ namespace mayfly {
 
 namespace {
 constexpr std::uint64_t kMostSettingsBytes = 4u << 20;
-}
+constexpr Milliseconds kReadLimit = 5_s;
+}  // namespace
 
 void Keeper::begin_reload() {
   if (mode_ != Mode::Running) return;  // what is started anew, or ends, reads nothing
@@ -37,6 +39,12 @@ Expected<void> Keeper::read_settings_anew() {
     program.argv.insert(program.argv.end(), {"--config", orders_.settings_file});
   program.fds = {{read_settings_.get(), kSettingsOut}};
   reader_.emplace(TRY(Child::start(program)));
+  loop_.after(kReadLimit, [this, pid = reader_->pid()] {
+    if (!reader_ || reader_->pid() != pid) return;
+    log_line(Severity::Error, "keeper.reload_too_slow", {{"file", orders_.settings_file}},
+             "it could not be read in time; the old settings go on");
+    (void)reader_->signal(SIGKILL);
+  });
   return {};
 }
 
@@ -48,10 +56,12 @@ void Keeper::settings_read(int status) {
   if (status == 0) {
     if (auto text = read_whole(file, kMostSettingsBytes)) sealed = make_sealed_memfd("mayfly-settings", *text);
   }
-  if (sealed)
-    tell(KeeperSays::NewSettings, nullptr, 0, sealed->get());
-  else
+  if (sealed) {
+    settings_ = std::move(*sealed);
+    tell(KeeperSays::NewSettings, nullptr, 0, settings_.get());
+  } else {
     tell(KeeperSays::NoSettings, nullptr, 0, -1);
+  }
   if (std::exchange(reload_again_, false)) begin_reload();
 }
 

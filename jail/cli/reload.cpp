@@ -29,7 +29,10 @@ Expected<int> reload(const std::string& state) {
   TRY(signal_pidfd(holder->pidfd, SIGHUP));
   const Microseconds until = monotonic_now() + kLimit;
   while (monotonic_now() < until) {
-    const Status now = TRY(service.ask<Status>(AskStatus{}));
+    const Expected<Status> asked = service.ask<Status>(AskStatus{});
+    if (!asked || asked->started_unix_ms != before.started_unix_ms)
+      return failure("reload", 0, {}, "the service is just being started anew; run \"mayfly reload\" again");
+    const Status& now = *asked;
     if (now.reloads_refused != before.reloads_refused)
       return failure("reload", 0, {},
                      "the configuration was refused, the old one goes on; the log of the service says why");
@@ -52,9 +55,9 @@ void add_reload(CLI::App& app, Command& command) {
   reload_app->footer(
       "Limits, limits of principals, the length of the queue and profiles count for every jail from then on; live "
       "jails\n"
-      "keep theirs. Everything else needs a restart, and is named where it differs. The file of authorized keys is "
-      "read\n"
-      "at every login anyway. A configuration with a mistake changes nothing.\n\n"
+      "keep theirs. Everything else needs a restart; access, host, require, madeAhead and log are named where they "
+      "differ.\nThe file of authorized keys is looked at for every login anyway. A configuration with a mistake "
+      "changes nothing.\n\n"
       "Examples:\n"
       "  mayfly reload\n"
       "  systemctl reload mayfly");

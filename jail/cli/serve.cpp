@@ -1,7 +1,10 @@
 // mayfly serve: the service, in the foreground.
+#include <unistd.h>
+
+#include <array>
 #include <cerrno>
+#include <climits>
 #include <cstdio>
-#include <cstdlib>
 #include <memory>
 #include <optional>
 
@@ -26,12 +29,13 @@ Expected<int> check(const Settings& settings) {
   return 0;
 }
 
-// Absolute: a reload is another process, maybe of another folder.
+// Absolute: a reload is another process. Links are followed at every reload anew.
 Expected<std::string> settings_file(const ServeOptions& options, const Paths& paths) {
   if (options.config.empty()) return paths.config;
-  const std::unique_ptr<char, decltype(&std::free)> path(::realpath(options.config.c_str(), nullptr), &std::free);
-  if (!path) return failure("find configuration", errno, options.config);
-  return std::string(path.get());
+  if (options.config.starts_with('/')) return options.config;
+  std::array<char, PATH_MAX> folder{};
+  if (::getcwd(folder.data(), folder.size()) == nullptr) return failure("find the current folder", errno);
+  return std::string(folder.data()) + "/" + options.config;
 }
 
 Expected<int> serve(const ServeOptions& options) {

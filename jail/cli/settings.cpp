@@ -1,6 +1,7 @@
 // mayfly settings: not for people. The keeper starts it to read the configuration anew, since it parses nothing itself
 // after its start: what the supervisor is to be told goes to descriptor 4, mistakes go to stderr, and the exit status
 // says which of the two it was.
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -16,6 +17,10 @@ namespace mayfly {
 namespace {
 
 Expected<int> write_settings(const std::string& named) {
+  // A service may have been started on a pipe; it has been read, and nothing comes any more.
+  struct stat found {};
+  if (!named.empty() && ::stat(named.c_str(), &found) == 0 && !S_ISREG(found.st_mode))
+    return failure("read configuration", 0, named, "is not a regular file");
   const Settings settings = TRY(load_settings(current_privilege(), named));
   SupervisorConfig config;
   config.access = settings.ssh_access;

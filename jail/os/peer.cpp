@@ -17,7 +17,7 @@ Peer describe_v4(const in_addr& address, in_port_t port) {
   std::array<char, INET_ADDRSTRLEN> text{};
   ::inet_ntop(AF_INET, &address, text.data(), text.size());
   const std::string host = text.data();
-  return Peer{host + ":" + std::to_string(ntohs(port)), host, ntohl(address.s_addr) >> 24 == kLoopbackNet};
+  return Peer{host + ":" + std::to_string(ntohs(port)), host, host, ntohl(address.s_addr) >> 24 == kLoopbackNet};
 }
 
 Peer describe_v6(const sockaddr_in6& address) {
@@ -33,7 +33,7 @@ Peer describe_v6(const sockaddr_in6& address) {
   std::memset(net.s6_addr + 8, 0, 8);  // a /64 is one customer
   ::inet_ntop(AF_INET6, &net, text.data(), text.size());
   const bool loopback = IN6_IS_ADDR_LOOPBACK(&address.sin6_addr);
-  return Peer{"[" + host + "]:" + std::to_string(ntohs(address.sin6_port)),
+  return Peer{"[" + host + "]:" + std::to_string(ntohs(address.sin6_port)), host,
               loopback ? host : std::string(text.data()) + "/64", loopback};
 }
 

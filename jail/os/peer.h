@@ -12,6 +12,7 @@ namespace mayfly {
 
 struct Peer {
   std::string text;    // "192.0.2.1:50422", "[2001:db8::1]:50422": shown, never parsed
+  std::string host;    // the address alone: "192.0.2.1", "2001:db8::1"
   std::string source;  // what limits count by: "192.0.2.1", and for IPv6 the /64: "2001:db8::/64"
   bool loopback = false;
 };

@@ -81,6 +81,16 @@ Expected<Fd> connect_to(const std::string& path) {
   return socket;
 }
 
+Expected<Fd> connect_at_once(const std::string& path) {
+  const sockaddr_un address = TRY(address_of(path));
+  Fd socket = TRY(seqpacket_socket());
+  TRY(set_nonblocking(socket.get(), Blocking::No));
+  if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
+    return failure("connect to socket", errno, path);
+  TRY(set_nonblocking(socket.get(), Blocking::Yes));
+  return socket;
+}
+
 Expected<Fd> accept_from(const Fd& listener) {
   Fd connection(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
   if (!connection) return failure("accept connection", errno);

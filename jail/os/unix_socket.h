@@ -25,8 +25,9 @@ Expected<SocketPair> make_seqpacket_pair(Blocking blocking);
 // Binds (removing a stale socket file first), listens, sets the mode. The caller holds the instance lock, so that
 // the file removed is nobody's.
 Expected<Fd> listen_at(const std::string& path, unsigned mode);
-Expected<Fd> connect_to(const std::string& path);  // SEQPACKET, blocking, CLOEXEC
-Expected<Fd> accept_from(const Fd& listener);      // non-blocking, CLOEXEC; EAGAIN is a Failure with that errno
+Expected<Fd> connect_to(const std::string& path);       // SEQPACKET, blocking, CLOEXEC
+Expected<Fd> connect_at_once(const std::string& path);  // EAGAIN where it would have to wait; blocking from then on
+Expected<Fd> accept_from(const Fd& listener);           // non-blocking, CLOEXEC; EAGAIN is a Failure with that errno
 
 struct PeerCredentials {
   pid_t pid = 0;  // at the time of connect; of the process that connected, not of the one that now writes

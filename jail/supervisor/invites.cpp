@@ -114,16 +114,14 @@ Expected<std::vector<InviteRow>> InviteBook::make(const NewInvites& order, std::
 std::vector<InviteRow> InviteBook::list(std::uint64_t now_ms) const {
   std::vector<InviteRow> rows;
   for (const Invite& invite : invites_)
-    if (is_live(invite, now_ms)) rows.push_back(row_of(invite));
+    if (invite.expires_unix_ms > now_ms) rows.push_back(row_of(invite));
   return rows;
 }
 
-Expected<void> InviteBook::revoke(std::string_view name, std::uint64_t now_ms) {
-  std::vector<Invite> changed = invites_;
-  std::erase_if(changed, [now_ms](const Invite& invite) { return !is_live(invite, now_ms); });
-  if (std::erase_if(changed, [name](const Invite& invite) { return invite.name == name; }) == 0)
-    return failure("revoke invite", 0, escape(name, 60), "there is no such invite; see \"mayfly invite list\"");
-  return keep(std::move(changed));
+Expected<bool> InviteBook::revoke(std::string_view name) {
+  if (std::erase_if(invites_, [name](const Invite& invite) { return invite.name == name; }) == 0) return false;
+  TRY(write_invites(directory_, invites_));
+  return true;
 }
 
 Expected<std::optional<Invite>> InviteBook::use(std::string_view typed_code, std::string_view profile,

@@ -39,8 +39,10 @@ class InviteBook {
 
   // Their codes are in the rows, this once. Fails by the field's name, or because a live invite has the name.
   Expected<std::vector<InviteRow>> make(const NewInvites& order, std::uint64_t now_ms);
-  [[nodiscard]] std::vector<InviteRow> list(std::uint64_t now_ms) const;  // those that can still be used
-  Expected<void> revoke(std::string_view name, std::uint64_t now_ms);
+  [[nodiscard]] std::vector<InviteRow> list(std::uint64_t now_ms) const;  // that have not expired, used up or not
+  // Here first and then on disk: a code that is taken back lets nobody in, whatever the disk says. Whether there was
+  // one.
+  Expected<bool> revoke(std::string_view name);
 
   // Takes one use of it. The same work for every code, whether it is right or not.
   Expected<std::optional<Invite>> use(std::string_view typed_code, std::string_view profile, std::uint64_t now_ms);

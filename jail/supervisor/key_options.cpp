@@ -7,6 +7,7 @@
 
 #include "jail/spec/escape.h"
 #include "jail/supervisor/source_pattern.h"
+#include "jail/wire/lease.h"
 
 namespace mayfly {
 
@@ -114,6 +115,8 @@ Expected<std::int64_t> read_expiry(std::string_view text) {
 
 Expected<void> set_command(KeyOptions& options, const std::string& value) {
   if (value.empty()) return not_accepted("command", "it is empty");
+  if (value.size() > kMostForcedCommand) return not_accepted("command", "it is longer than 8 KiB");
+  if (!is_utf8(value)) return not_accepted("command", "it is not UTF-8");
   options.command = value;
   return {};
 }

@@ -2,6 +2,8 @@
 // admitted is decided here, and every jail of that connection is then asked for in this name. Owner: Supervisor.
 #pragma once
 
+#include <sys/stat.h>
+
 #include <functional>
 #include <memory>
 #include <string>
@@ -20,7 +22,7 @@ struct Identity {
   std::string principal;
   std::optional<std::string> command{};            // a key's: runs instead of anything else
   std::optional<std::uint64_t> expires_unix_ms{};  // no new jail from then on
-  std::string key{}, source{};                     // of a login by key, which is looked at again for every jail
+  std::string key{}, host{};                       // of a login by key, which is looked at again for every jail
   bool is_over = false;                            // revoked
 };
 
@@ -39,21 +41,25 @@ class Logins {
   // What operators ask. Fails where invites are no way in.
   Expected<std::vector<InviteRow>> make_invites(const NewInvites& order);
   Expected<std::vector<InviteRow>> invites() const;
-  Expected<void> revoke(const std::string& name);
+  // Whether there was one. A Failure: it is gone from here, but the file still has it.
+  Expected<bool> revoke(const std::string& name);
 
  private:
   std::optional<Identity> by_code(const LogIn& login);
   std::optional<Identity> by_key(const LogIn& login);
   Expected<void> judge_invites() const;
   const AuthorizedKeys* read_keys();
+  const AuthorizedKeys* no_keys(const Failure& why);
 
   SshAccess access_;
   const Catalogue& catalogue_;
   Clock now_;
   std::optional<InviteBook> book_;
   std::string no_book_;  // why there is none
-  AuthorizedKeys keys_;  // as of keys_text_
-  std::string keys_text_;
+  AuthorizedKeys keys_;  // of the file as it was when it was read
+  std::optional<struct stat> keys_file_;
+  bool keys_are_good_ = false;
+  std::string no_keys_told_;
 };
 
 // Of an invite: "invite:ana". Of a key: "key:" and its fingerprint.

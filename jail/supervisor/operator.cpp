@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "jail/os/log.h"
+#include "jail/spec/escape.h"
 
 namespace mayfly {
 
@@ -76,7 +77,7 @@ Expected<void> Operator::frame_came(Frame frame) {
     send(Killed{count});
   } else if (!std::holds_alternative<Drain>(message)) {
     if (!may(Message::Invites)) return failure("handle invites", EPERM, "", "this connection may only watch");
-    if (const auto* order = std::get_if<NewInvites>(&message)) send_invites(events_.logins().make_invites(*order));
+    if (const auto* order = std::get_if<NewInvites>(&message)) make_invites(*order);
     if (std::holds_alternative<AskInvites>(message)) send_invites(events_.logins().invites());
     if (const auto* old = std::get_if<RevokeInvite>(&message)) revoke(old->name);
   } else {
@@ -86,6 +87,17 @@ Expected<void> Operator::frame_came(Frame frame) {
     send(Done{});
   }
   return {};
+}
+
+void Operator::make_invites(const NewInvites& order) {
+  auto rows = events_.logins().make_invites(order);
+  if (rows)
+    log_line(Severity::Info, "operator.invite",
+             {{"uid", std::to_string(uid_)},
+              {"invite", rows->front().name},
+              {"count", std::to_string(rows->size())},
+              {"profile", order.profile}});
+  send_invites(std::move(rows));
 }
 
 void Operator::send_invites(Expected<std::vector<InviteRow>> rows) {
@@ -99,14 +111,19 @@ void Operator::send_invites(Expected<std::vector<InviteRow>> rows) {
   }
 }
 
-// Who came in by it goes out: a code that was given away by mistake must not go on working where it is in use.
+// Who came in by it gets nothing more, first and in any case: a code that was given away by mistake must not go on
+// working where it is in use, also when it is used up, and when the disk is full.
 void Operator::revoke(const std::string& name) {
   const auto revoked = events_.logins().revoke(name);
-  if (!revoked) return send(Denied{revoked.error().text()});
-  const std::uint32_t jails = events_.shut_out(principal_of_invite(name));
+  const ShutOut out = events_.shut_out(principal_of_invite(name));
   log_line(Severity::Info, "operator.revoke",
-           {{"uid", std::to_string(uid_)}, {"invite", name}, {"jails", std::to_string(jails)}});
-  send(Revoked{jails});
+           {{"uid", std::to_string(uid_)}, {"invite", name}, {"jails", std::to_string(out.jails)}});
+  if (!revoked && revoked.error().doing == "write invites")
+    return send(Denied{"revoked, but only until the service starts anew: " + revoked.error().text()});
+  if (!revoked) return send(Denied{revoked.error().text()});
+  if (!*revoked && out.connections == 0)
+    return send(Denied{"there is no invite \"" + escape(name, 60) + "\"; see \"mayfly invite list\""});
+  send(Revoked{out.jails});
 }
 
 void Operator::send_rows() {

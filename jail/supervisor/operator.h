@@ -14,6 +14,10 @@ namespace mayfly {
 
 class Operator;
 
+struct ShutOut {
+  std::uint32_t connections = 0, jails = 0;
+};
+
 class OperatorEvents {
  public:
   virtual ~OperatorEvents() = default;
@@ -22,8 +26,8 @@ class OperatorEvents {
   virtual std::uint32_t kill_jails(const std::string& target) = 0;
   virtual void drain() = 0;
   virtual Logins& logins() = 0;
-  // Its jails end as killed (their number is returned), and its connections get no others.
-  virtual std::uint32_t shut_out(const std::string& principal) = 0;
+  // Its jails end as killed, and its connections get no others.
+  virtual ShutOut shut_out(const std::string& principal) = 0;
   virtual void operator_lost(Operator& peer) = 0;  // may not destroy it before returning
 };
 
@@ -41,6 +45,7 @@ class Operator final : private ConnectionEvents {
   void connection_lost() override { events_.operator_lost(*this); }
   void send(const ToMonitor& message) { connection_.send(encode(message)); }
   void send_rows();
+  void make_invites(const NewInvites& order);
   void send_invites(Expected<std::vector<InviteRow>> rows);
   void revoke(const std::string& name);
   [[nodiscard]] bool may(Message message) const { return is_permitted(role_, message, RunPhase::NoRun); }

@@ -189,10 +189,15 @@ void Supervisor::front_end_logs_in(FrontEnd& peer, const LogIn& login) {
   peer.speaks_for(*found);
 }
 
-std::uint32_t Supervisor::shut_out(const std::string& principal) {
-  for (const auto& [id, peer] : front_ends_)
-    if (peer->identity() && peer->identity()->principal == principal) peer->shut_out();
-  return kill_jails(principal);
+ShutOut Supervisor::shut_out(const std::string& principal) {
+  ShutOut out;
+  for (const auto& [id, peer] : front_ends_) {
+    if (!peer->identity() || peer->identity()->principal != principal) continue;
+    peer->shut_out();
+    ++out.connections;
+  }
+  out.jails = kill_jails(principal);
+  return out;
 }
 
 void Supervisor::answer_host_questions() {

@@ -91,7 +91,7 @@ class Supervisor final : private JailEvents,
   std::uint32_t kill_jails(const std::string& target) override;
   void drain() override;
   Logins& logins() override { return logins_; }
-  std::uint32_t shut_out(const std::string& principal) override;
+  ShutOut shut_out(const std::string& principal) override;
   void operator_lost(Operator& peer) override;
   // KeeperEvents
   void front_end_gone(pid_t pid) override;

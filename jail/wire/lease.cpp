@@ -130,6 +130,7 @@ Expected<FromFrontEnd> log_in_from(JsonReader& in) {
   const bool is_key = login.way == LoginWay::Key || login.way == LoginWay::KeyOffer;
   login.credential = TRY(in.text("credential", is_key ? kMostKeyBase64 : kMostCodeBytes));
   login.source = TRY(in.text("source", 64));
+  login.host = TRY(in.text("host", 64));
   TRY(in.finish());
   return FromFrontEnd(std::move(login));
 }
@@ -172,7 +173,7 @@ std::string encode(const FromFrontEnd& message) {
                  [&](const AskHost&) { out.put("say", "ask-host"); },
                  [&](const LogIn& m) {
                    out.put("say", "log-in").put("way", kLoginWays[static_cast<std::size_t>(m.way)]);
-                   out.put("user", m.user).put("credential", m.credential).put("source", m.source);
+                   out.put("user", m.user).put("credential", m.credential).put("source", m.source).put("host", m.host);
                  },
              },
              message);

@@ -63,7 +63,8 @@ struct LogIn {
   LoginWay way = LoginWay::None;
   std::string user;        // as the peer named it: a profile, or nonsense
   std::string credential;  // Code: as typed. Keys: the public key, base64 of RFC 4253 6.6
-  std::string source;      // the peer's address without its port
+  std::string source;      // what its principal is named by: "192.0.2.1", "2001:db8::/64"
+  std::string host;        // the peer's address without its port: "2001:db8::1"
 };
 inline constexpr std::size_t kMostCodeBytes = 256;        // longer ones are none, and not sent
 inline constexpr std::size_t kMostKeyBase64 = 16 * 1024;  // an RSA key of 16384 bits has under 3 KiB

@@ -38,10 +38,11 @@ LoginVerdict Admission::judged(std::string_view user, Proof proof, std::string_v
   if (proof == Proof::KeyBadSignature) return LoginVerdict::Refuse;
   if (proof == Proof::Code && credential.size() > kMostCodeBytes) credential = {};  // no code, and maybe none is needed
   if (user.size() > kMostUserBytes || credential.size() > kMostKeyBase64) return LoginVerdict::Refuse;
-  const LogIn login{way_of(proof), std::string(user), std::string(credential), source_};
+  const LogIn login{way_of(proof), std::string(user), std::string(credential), source_, host_};
   const std::optional<LoginJudged> answer = judge_.judge_login(login);
   if (!answer || !answer->good) return LoginVerdict::Refuse;
   if (proof == Proof::KeyOffer) return LoginVerdict::GoOn;
+  if (answer->principal.empty()) return LoginVerdict::Refuse;  // not the answer to this
   admitted_ = true;
   profile_ = user;
   principal_ = answer->principal;

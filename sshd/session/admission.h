@@ -38,7 +38,8 @@ class LoginJudge {
 
 class Admission {
  public:
-  Admission(LoginJudge& judge, std::string source) : judge_(judge), source_(std::move(source)) {}
+  Admission(LoginJudge& judge, std::string source, std::string host)
+      : judge_(judge), source_(std::move(source)), host_(std::move(host)) {}
 
   // Every refused request counts as an attempt, and so does every offer, so that nobody probes keys for ever. The first
   // request without any proof is free: clients make it to learn what else there is.
@@ -56,7 +57,7 @@ class Admission {
   [[nodiscard]] LoginVerdict judged(std::string_view user, Proof proof, std::string_view credential);
 
   LoginJudge& judge_;
-  std::string source_;
+  std::string source_, host_;
   std::uint32_t attempts_ = 0;
   bool asked_for_nothing_ = false;
   bool admitted_ = false;

@@ -35,7 +35,7 @@ RunNumber run_of(const FromSupervisor& message) {
 Connection::Connection(const SshdConfig& config, Peer peer, SupervisorClient client, Guardians guardians, Fd report)
     : access_(config.access),
       peer_(std::move(peer)),
-      admission_(*this, peer_.source),
+      admission_(*this, peer_.source, peer_.host),
       client_(std::move(client)),
       guardians_(std::move(guardians)),
       report_(std::move(report)),
@@ -216,9 +216,12 @@ void Connection::judge_silent_end() {
 
 // Within a callback of libssh, which has no other way to answer: nobody else waits for this process yet.
 std::optional<LoginJudged> Connection::judge_login(const LogIn& login) {
+  if (leaving_ != nullptr) return std::nullopt;
   auto judged = client_.log_in(login, kLoginAnswer);
   if (judged) return std::move(*judged);
   log_failure("sshd.login_not_judged", judged.error());
+  // An answer that is late would be taken for that to another question.
+  leave_for("the service does not answer", SessionEnd::OwnFailure);
   return std::nullopt;
 }
 

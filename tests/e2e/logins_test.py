@@ -157,7 +157,30 @@ def test_an_invite_is_used_up_expires_and_is_revoked():
         assert b"ending=killed" in channel.makefile_stderr("rb").read()
         assert run_on(connected, "echo more")[0] == 125  # the connection is there, and of no use
     assert not lets_in("run", code)
-    assert "no such invite" in mayfly("invite", "revoke", "gone", status=1)
+    assert "there is no invite" in mayfly("invite", "revoke", "gone", status=1)
+
+
+def test_an_invite_that_is_used_up_can_be_revoked_and_one_that_cannot_be_written_too():
+    code = invite("once", "--uses", "1")["code"]
+    with transport() as connected:
+        connected.auth_password("run", code)
+        assert [row for row in json.loads(mayfly("invite", "list", "--json")) if row["name"] == "once"][0]["usesLeft"] == 0
+        assert run_on(connected, "echo in")[1] == b"in\n"
+        mayfly("invite", "revoke", "once")
+        assert run_on(connected, "echo in")[0] == 125
+    code = invite("lost")["code"]
+    in_the_way = f"{service.state}/invites.json.new"
+    os.mkdir(in_the_way)
+    try:
+        assert "only until the service starts anew" in mayfly("invite", "revoke", "lost", status=1)
+        assert not lets_in("run", code)
+    finally:
+        os.rmdir(in_the_way)
+
+
+def test_making_invites_leaves_a_line():
+    invite("line", "--profile", "python")
+    assert re.search(rf"info operator.invite uid={os.getuid()} invite=line count=1 profile=python", service.log_text())
 
 
 def test_a_class_gets_a_table():

@@ -44,6 +44,13 @@ def limits_of_a_run():
     return service.post({"code": "print(1)"})[1]["limits"]
 
 
+def answers():
+    try:
+        return service.post({"code": "print(1)"})[0] == 200
+    except OSError:
+        return False
+
+
 def test_limits_count_from_the_next_jail_on_and_live_ones_keep_theirs():
     assert limits_of_a_run()["wallMs"] == 5000
     shell = subprocess.Popen(service.ssh_argv("run", "cat"), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -90,6 +97,38 @@ def test_a_mistake_changes_nothing_and_is_named_in_the_log():
     os.unlink(FILE)
     assert "the old one goes on" in reload(status=1)
     assert limits_of_a_run()["wallMs"] == 6000
+    configure()
+
+
+def test_what_was_reloaded_outlives_the_supervisor():
+    configure(limits=wall(3000))
+    reload()
+    os.kill(service.helper("mayfly-supervisor"), signal.SIGKILL)
+    wait_until(answers, 20, "the service is back")
+    wait_until(lambda: limits_of_a_run()["wallMs"] == 3000, 5, "the limit is the reloaded one")
+    configure()
+
+
+def test_a_file_that_is_none_does_not_hold_anything_up():
+    os.mkfifo(f"{FOLDER.name}/fifo")
+    os.rename(f"{FOLDER.name}/fifo", FILE)
+    began = time.monotonic()
+    assert "the old one goes on" in reload(status=1)
+    assert time.monotonic() - began < 5 and "is not a regular file" in service.log_text()
+    configure(limits=wall(4000))
+    reload()
+    assert limits_of_a_run()["wallMs"] == 4000
+
+
+def test_a_link_is_followed_at_every_reload():
+    for name, milliseconds in (("one", 4100), ("two", 4200)):
+        with open(f"{FOLDER.name}/{name}.jsonc", "w") as file:
+            json.dump({"limits": wall(milliseconds)}, file)
+        os.symlink(f"{name}.jsonc", f"{FOLDER.name}/link")
+        os.rename(f"{FOLDER.name}/link", FILE)
+        reload()
+        assert limits_of_a_run()["wallMs"] == milliseconds
+    os.unlink(FILE)
     configure()
 
 

@@ -20,7 +20,7 @@ class PlayedJudge final : public LoginJudge {
 
 struct Stage {
   PlayedJudge judge;
-  Admission admission{judge, "192.0.2.1"};
+  Admission admission{judge, "2001:db8::/64", "2001:db8::1"};
 };
 
 }  // namespace
@@ -39,7 +39,8 @@ TEST_CASE("what the peer shows reaches the supervisor as it is, with its source"
     CHECK(stage.judge.asked[0].way == way);
     CHECK(stage.judge.asked[0].user == "python");
     CHECK(stage.judge.asked[0].credential == credential);
-    CHECK(stage.judge.asked[0].source == "192.0.2.1");
+    CHECK(stage.judge.asked[0].source == "2001:db8::/64");
+    CHECK(stage.judge.asked[0].host == "2001:db8::1");
   }
 }
 
@@ -69,6 +70,14 @@ TEST_CASE("whom the supervisor does not know, or does not answer about, stays ou
       CHECK(stage.admission.judge("run", proof, "x") == LoginVerdict::Refuse);
       CHECK_FALSE(stage.admission.admitted());
     }
+}
+
+TEST_CASE("an answer without a principal lets nobody in: it was meant for another question", "[P41]") {
+  Stage stage;
+  stage.judge.answer = LoginJudged{true, "", {}};
+  for (const Proof proof : {Proof::None, Proof::Code, Proof::KeySignature})
+    CHECK(stage.admission.judge("run", proof, "x") == LoginVerdict::Refuse);
+  CHECK_FALSE(stage.admission.admitted());
 }
 
 TEST_CASE("a key's command comes with the login") {

@@ -11,8 +11,8 @@ namespace {
 constexpr Microseconds kStart{1'000'000'000};
 constexpr std::uint32_t kLucky = 99, kUnlucky = 0;
 
-Peer stranger(const std::string& source) { return {source + ":50000", source, false}; }
-Peer neighbour() { return {"127.0.0.1:50000", "127.0.0.1", true}; }
+Peer stranger(const std::string& source) { return {source + ":50000", source, source, false}; }
+Peer neighbour() { return {"127.0.0.1:50000", "127.0.0.1", "127.0.0.1", true}; }
 Guest guest_of(const Peer& peer) { return {peer.source, peer.loopback}; }
 
 Entrance entrance(std::uint32_t random = kLucky, LoopbackPenalties loopback = LoopbackPenalties::Spared) {

@@ -90,6 +90,22 @@ TEST_CASE("who leaves without having entered gives nobody a place") {
   CHECK(limits.enter("b") == Entry::Full);
 }
 
+TEST_CASE("a peer has its whole address, and for limits that of its network") {
+  sockaddr_storage address{};
+  auto& v6 = reinterpret_cast<sockaddr_in6&>(address);
+  v6.sin6_family = AF_INET6;
+  v6.sin6_port = htons(22);
+  REQUIRE(::inet_pton(AF_INET6, "2001:db8:1:2::5", &v6.sin6_addr) == 1);
+  const auto peer = describe(address);
+  REQUIRE(peer);
+  CHECK(peer->text == "[2001:db8:1:2::5]:22");
+  CHECK(peer->host == "2001:db8:1:2::5");
+  CHECK(peer->source == "2001:db8:1:2::/64");
+  REQUIRE(::inet_pton(AF_INET6, "::ffff:192.0.2.1", &v6.sin6_addr) == 1);
+  CHECK(describe(address)->host == "192.0.2.1");
+  CHECK(describe(address)->source == "192.0.2.1");
+}
+
 TEST_CASE("a configuration with the lease alone has the defaults") {
   const auto config = decode_sshd_config(R"({"lease":"/run/mayfly/lease.sock"})");
   REQUIRE(config);

@@ -76,7 +76,7 @@ TEST_CASE("the wall limit ends the jail as time-limit, and SSH gets the reason l
   {
     PlayedEngine engine(options);
     SupervisorClient ssh = engine.connect_as(Role::Ssh, ::geteuid());
-    const auto login = ssh.log_in({LoginWay::None, "run", "", "192.0.2.1"}, 5_s);
+    const auto login = ssh.log_in({LoginWay::None, "run", "", "192.0.2.1", "192.0.2.1"}, 5_s);
     REQUIRE(login);
     Request request = exec_request(OriginKind::Ssh);
     request.principal = login->principal;

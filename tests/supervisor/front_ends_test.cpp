@@ -124,7 +124,7 @@ TEST_CASE("who was not announced, or has another uid than announced, is not serv
 }
 
 TEST_CASE("SSH speaks for nobody before its login, and afterwards for him alone", "[P41]") {
-  const LogIn login{LoginWay::None, "run", "", "192.0.2.1"};
+  const LogIn login{LoginWay::None, "run", "", "192.0.2.1", "192.0.2.1"};
   Service service;
   const auto opens = [&](Request request, bool logs_in) {
     SupervisorClient ssh = service.client(Role::Ssh);
@@ -176,13 +176,13 @@ TEST_CASE("a key's command is all that its connection may run", "[P41]") {
 }
 
 TEST_CASE("one login to a connection, and only SSH has any", "[P41]") {
-  const LogIn login{LoginWay::None, "run", "", "192.0.2.1"};
+  const LogIn login{LoginWay::None, "run", "", "192.0.2.1", "192.0.2.1"};
   Service service;
   SupervisorClient ssh = service.client(Role::Ssh);
-  const auto nobody = ssh.log_in({LoginWay::None, "nobody", "", "192.0.2.1"}, 5_s);
+  const auto nobody = ssh.log_in({LoginWay::None, "nobody", "", "192.0.2.1", "192.0.2.1"}, 5_s);
   REQUIRE(nobody);
   CHECK_FALSE(nobody->good);
-  const auto offer = ssh.log_in({LoginWay::KeyOffer, "run", "AAAA", "192.0.2.1"}, 5_s);
+  const auto offer = ssh.log_in({LoginWay::KeyOffer, "run", "AAAA", "192.0.2.1", "192.0.2.1"}, 5_s);
   REQUIRE(offer);
   CHECK(offer->good);
   CHECK(offer->principal.empty());  // a question lets nobody in

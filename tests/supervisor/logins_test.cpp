@@ -41,7 +41,7 @@ struct Place {
 };
 
 LogIn shown(LoginWay way, std::string credential = {}, std::string user = "run") {
-  return {way, std::move(user), std::move(credential), "192.0.2.1"};
+  return {way, std::move(user), std::move(credential), "192.0.2.1", "192.0.2.1"};
 }
 
 }  // namespace
@@ -99,6 +99,26 @@ TEST_CASE("a good code or key is its bearer's also where everybody may come in")
   const auto by_key = logins.judge(shown(LoginWay::Key, kBlob));
   CHECK(by_key->principal == "key:" + key_fingerprint(*from_base64(kBlob)));
   CHECK(by_key->command == "uptime");
+}
+
+TEST_CASE("a key's from= is held against the whole address, the principal is named by what limits count by") {
+  const Place place;
+  Logins logins = place.with(true, true, false);
+  const LogIn login{LoginWay::Key, "run", kBlob, "2001:db8::/64", "2001:db8::5"};
+  place.authorize("from=\"2001:db8::5\" " + kLine + "\n");
+  CHECK(logins.judge(login)->principal.starts_with("key:"));
+  place.authorize("from=\"2001:db8::6,!2001:db8::5,2001:db8::/64\" " + kLine + "\n");
+  CHECK(logins.judge(login)->principal == "anonymous@2001:db8::/64");
+}
+
+TEST_CASE("a name that is no profile uses up no invite", "[P41]") {
+  const Place place;
+  Catalogue without({Profile{"run", "", {"/bin/sh"}}}, {});
+  Logins all = place.with(false, false, true);
+  const std::string code = all.make_invites({"ana", "python", 60'000, 1, 1})->at(0).code;
+  Logins fewer({false, false, true, ""}, without, place.path, [] { return the_time; });
+  CHECK_FALSE(fewer.judge(shown(LoginWay::Code, code, "python")));
+  CHECK(fewer.invites()->at(0).uses_left == 1u);
 }
 
 TEST_CASE("an identity is over when its invite or its key is") {

@@ -83,10 +83,11 @@ TEST_CASE("every message of the lease socket survives the wire") {
   const auto read = decode_from_front_end(read_back(open));
   REQUIRE(read);
   CHECK(encode(*read) == open);
-  for (const FromFrontEnd& message : {FromFrontEnd(Cancel{1, Ending::Disconnected}), FromFrontEnd(SignalRun{2, 15}),
-                                      FromFrontEnd(ResizeRun{3, {80, 24}}), FromFrontEnd(AskHost{}),
-                                      FromFrontEnd(LogIn{LoginWay::Code, "python", "k3f\"", "2001:db8::1"}),
-                                      FromFrontEnd(LogIn{LoginWay::KeyOffer, "", "AAAA", "192.0.2.1"})}) {
+  for (const FromFrontEnd& message :
+       {FromFrontEnd(Cancel{1, Ending::Disconnected}), FromFrontEnd(SignalRun{2, 15}),
+        FromFrontEnd(ResizeRun{3, {80, 24}}), FromFrontEnd(AskHost{}),
+        FromFrontEnd(LogIn{LoginWay::Code, "python", "k3f\"", "2001:db8::/64", "2001:db8::1"}),
+        FromFrontEnd(LogIn{LoginWay::KeyOffer, "", "AAAA", "192.0.2.1", "192.0.2.1"})}) {
     const auto again = decode_from_front_end(read_back(encode(message)));
     REQUIRE(again);
     CHECK(encode(*again) == encode(message));
