@@ -221,7 +221,7 @@ class Penalties(Strangers):
         return said == BUSY
 
     def test_failing_logins_shut_their_source_out_for_a_while_and_no_other(self):
-        friend = self.established("127.0.0.3")
+        friend = self.established("127.0.0.7")
         for _ in range(3):
             self.assertFalse(self.is_penalised("127.0.0.3"))
             self.assertNotEqual(self.ssh("127.0.0.3", user="nobody").returncode, 0)
@@ -232,6 +232,14 @@ class Penalties(Strangers):
         self.assertTrue(until(lambda: not self.is_penalised("127.0.0.3"), 40))
         self.assertTrue(self.logs_in("127.0.0.3"))
         self.assertGreater(self.dropped("penalty"), 0)
+
+    def test_while_somebody_of_a_source_is_in_others_there_may_mistype(self):
+        friend = self.established("127.0.0.8")
+        for _ in range(5):
+            self.assertNotEqual(self.ssh("127.0.0.8", user="nobody").returncode, 0)
+            self.assertTrue(until(lambda: len(self.own.sessions()) == 1, 20))
+        self.assertFalse(self.is_penalised("127.0.0.8"))
+        self.assertTrue(self.answers(friend))
 
     def test_a_peer_whose_session_crashes_is_shut_out_at_once(self):
         self.greeted("127.0.0.5")
