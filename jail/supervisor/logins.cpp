@@ -38,6 +38,12 @@ bool is_same(const struct stat& one, const struct stat& other) {
          is_same(one.st_ctim, other.st_ctim) && is_same(one.st_mtim, other.st_mtim);
 }
 
+// The clock of ctime ticks in milliseconds: what has changed just now may change again within the same tick.
+bool is_settled(const struct stat& found, std::uint64_t now_ms) {
+  constexpr std::uint64_t kTicks = 1000;
+  return static_cast<std::uint64_t>(found.st_ctim.tv_sec) * 1000 + kTicks < now_ms;
+}
+
 std::string_view why(KeyVerdict verdict) {
   switch (verdict) {
     case KeyVerdict::Unknown:
@@ -113,7 +119,8 @@ const AuthorizedKeys* Logins::read_keys() {
   if (!file || ::fstat(file.get(), &found) != 0)
     return no_keys({"read authorized keys", errno, access_.authorized_keys, {}});
   if (keys_file_ && is_same(found, *keys_file_)) return keys_are_good_ ? &keys_ : nullptr;
-  keys_file_ = found;
+  keys_file_.reset();
+  if (is_settled(found, now_())) keys_file_ = found;
   keys_are_good_ = false;
   if (auto judged = judge_key_file(found, access_.authorized_keys); !judged) return no_keys(judged.error());
   const auto text = read_whole(file, kMostKeyFileBytes);
