@@ -5,6 +5,7 @@ Each test has a listener of its own; the addresses of 127/8 are its sources. Som
 does not.
 """
 import os
+import re
 import resource
 import select
 import signal
@@ -163,6 +164,10 @@ class Floods(Strangers):
         self.assertTrue(self.logs_in())
 
 
+# What AddressSanitizer says in a session that leaves by _exit(2); nothing else is taken out.
+OF_A_SANITIZER = re.compile(r"==\d+==WARNING: ASan is ignoring requested |False positive error reports may follow$|For details see https")
+
+
 class OtherProtocols(Strangers):
     def test_what_is_not_ssh_is_closed_within_a_second_with_one_line(self):
         http = b"GET / HTTP/1.1\r\nHost: host.example\r\nUser-Agent: test\r\n\r\n"
@@ -181,7 +186,7 @@ class OtherProtocols(Strangers):
                     self.assertIsNotNone(all_that_comes(peer, 10))
                     self.assertLess(time.monotonic() - begin, 1)
                     self.assertTrue(until(lambda: not self.own.sessions(), 10))
-                    said = self.own.log_text().splitlines()[lines:]
+                    said = [line for line in self.own.log_text().splitlines()[lines:] if not OF_A_SANITIZER.match(line)]
                     self.assertEqual(len(said), 1, said)
                     self.assertIn("sshd.closed", said[0])
                     self.assertTrue(said[0].isprintable(), said[0])
@@ -244,7 +249,7 @@ class Penalties(Strangers):
     def test_a_peer_whose_session_crashes_is_shut_out_at_once(self):
         self.greeted("127.0.0.5")
         for pid in self.own.sessions():
-            os.kill(pid, signal.SIGSEGV)
+            os.kill(pid, signal.SIGABRT)  # not SEGV, which a sanitizer makes an ordinary exit of
         self.assertTrue(until(lambda: not self.own.sessions(), 20))
         self.assertTrue(self.is_penalised("127.0.0.5"))
         self.assertTrue(self.logs_in_soon("127.0.0.6"))
