@@ -40,6 +40,7 @@ Connection::Connection(const SshdConfig& config, Peer peer, SupervisorClient cli
       guardians_(std::move(guardians)),
       report_(std::move(report)),
       deadlines_(monotonic_now()),
+      key_exchanges_(monotonic_now()),
       callbacks_(server_callbacks(*this)),
       interactive_(*this) {}
 
@@ -124,7 +125,9 @@ void Connection::hear_peer() {
   for (const auto& channel : channels_) channel->judge_window();
   if (transport_->packets() == packets_heard_) return;
   packets_heard_ = transport_->packets();
-  deadlines_.heard(monotonic_now());
+  const Microseconds now = monotonic_now();
+  deadlines_.heard(now);
+  key_exchanges_.look(transport_->key_exchanges(), transport_->payload_bytes(), now);
 }
 
 void Connection::hear_supervisor() {
@@ -179,6 +182,8 @@ void Connection::judge_peer() {
   if (!admission_.admitted() && transport_->packets() > kMostPacketsBeforeLogin)
     leave_for("too many packets before login", SessionEnd::BadProtocol);
   if (admission_.exhausted()) leave_for("too many attempts to log in", SessionEnd::FailedLogin);
+  if (transport_->was_intruded()) leave_for("packets out of turn before the first keys", SessionEnd::BadProtocol);
+  if (key_exchanges_.are_too_many()) leave_for("too many key exchanges", SessionEnd::BadProtocol);
   for (const auto& channel : channels_)
     if (channel->broke_protocol()) leave_for("window exceeded", SessionEnd::BadProtocol);
 }

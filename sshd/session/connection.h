@@ -10,6 +10,7 @@
 #include "sshd/config.h"
 #include "sshd/session/channel.h"
 #include "sshd/session/deadlines.h"
+#include "sshd/session/key_exchanges.h"
 #include "sshd/session/server_callbacks.h"
 #include "sshd/session_end.h"
 
@@ -62,6 +63,7 @@ class Connection final : private ServerEvents, private LoginJudge {
   Fd report_;
   SessionOwner owner_;
   Deadlines deadlines_;
+  KeyExchanges key_exchanges_;
   ssh_server_callbacks_struct callbacks_;
   Interactive interactive_;
   std::unique_ptr<Transport> transport_;

@@ -28,6 +28,19 @@ int milliseconds_until(std::int64_t deadline_us) {
 // Of what no callback has taken. 1 would have it refused, as libssh does by itself when there is no such function.
 int swallow(ssh_session, ssh_message, void*) { return 0; }
 
+// Of the first exchange: KEXINIT, the peer's half of the secret, NEWKEYS, and maybe a half for a method that the peer
+// has guessed wrong (RFC 4253, 7.1), which libssh alone can tell from any other packet.
+constexpr std::uint64_t kMostPacketsBeforeKeys = 4;
+
+// libssh tells how far it has come in each exchange of keys, also in later ones: below 1 when it has the peer's
+// KEXINIT, 1 when it has its NEWKEYS. There is no other sign of either.
+void note_key_progress(void* userdata, float progress) {
+  KeyProgress& keys = *static_cast<KeyProgress*>(userdata);
+  const bool done = progress >= 1.0F;
+  if (keys.exchanges == 0 && keys.arrived->in_packets > (done ? kMostPacketsBeforeKeys : 1)) keys.intruded = true;
+  if (done) ++keys.exchanges;
+}
+
 int ask_interactive(ssh_session session, ssh_message message, void* interactive) {
   return static_cast<Interactive*>(interactive)->take(session, message);
 }
@@ -72,6 +85,11 @@ Expected<void> Transport::start(Fd connection, HostKey key, ssh_server_callbacks
   ssh_set_blocking(session_, 0);
   ssh_set_counters(session_, &sent_, &arrived_);
   if (ssh_set_server_callbacks(session_, callbacks) != SSH_OK) return failure("set ssh callbacks", 0);
+  keys_.arrived = &arrived_;
+  progress_.userdata = &keys_;
+  progress_.connect_status_function = note_key_progress;
+  ssh_callbacks_init(&progress_);
+  if (ssh_set_callbacks(session_, &progress_) != SSH_OK) return failure("watch ssh key exchanges", 0);
   // Sends our banner and makes the poll handle that the event takes over; the key exchange itself runs in turn().
   // A peer that has sent nonsense already, or has left, is an ordinary end.
   gone_ = ssh_handle_key_exchange(session_) == SSH_ERROR;

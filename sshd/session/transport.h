@@ -30,6 +30,13 @@ struct Arrived {
   std::uint64_t bytes = 0;
 };
 
+// What is seen of key exchanges from outside libssh.
+struct KeyProgress {
+  const ssh_counter_struct* arrived = nullptr;
+  std::uint64_t exchanges = 0;
+  bool intruded = false;
+};
+
 // False when bytes are there already and cannot begin an identification (RFC 4253, 4.2): a client sends nothing before
 // it. Looks without taking. Only before the transport exists: it reads, too.
 bool may_begin_ssh(const Fd& connection);
@@ -56,6 +63,11 @@ class Transport {
 
   [[nodiscard]] std::uint64_t packets() const { return arrived_.in_packets; }
   Arrived since_last_look();  // and looks
+  [[nodiscard]] std::uint64_t payload_bytes() const { return arrived_.in_bytes + arrived_.out_bytes; }
+  [[nodiscard]] std::uint64_t key_exchanges() const { return keys_.exchanges; }  // that have been completed
+  // Before the first keys there was more than an exchange of keys has. libssh does not mind, though strict key exchange
+  // wants the end of the connection then.
+  [[nodiscard]] bool was_intruded() const { return keys_.intruded; }
   void send_keepalive();
 
   // Every callback says so: a write may let libssh read, so that wishes arrive after they were looked for.
@@ -80,6 +92,8 @@ class Transport {
   ssh_counter_struct arrived_{};
   ssh_counter_struct sent_{};
   ssh_server_callbacks_struct deaf_{};  // of a session that is being left
+  ssh_callbacks_struct progress_{};     // fills in keys_
+  KeyProgress keys_;
   Arrived looked_;
   Fd socket_;
   bool called_back_ = false;

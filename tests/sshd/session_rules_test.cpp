@@ -3,6 +3,7 @@
 
 #include "sshd/session/channel_port.h"
 #include "sshd/session/deadlines.h"
+#include "sshd/session/key_exchanges.h"
 
 using namespace mayfly;
 
@@ -62,4 +63,32 @@ TEST_CASE("only signals that mean something to a program are passed on", "[B30]"
     INFO(name);
     CHECK_FALSE(signal_wished(name));
   }
+}
+
+TEST_CASE("new keys for nothing are made thirty-two times at once and once a second after that", "[B14]") {
+  KeyExchanges exchanges(kStart);
+  for (std::uint64_t made = 1; made <= 32; ++made) exchanges.look(made, made * 1000, kStart);
+  CHECK_FALSE(exchanges.are_too_many());
+  for (std::uint64_t made = 33; made <= 132; ++made)
+    exchanges.look(made, made * 1000, kStart + Milliseconds(1_s) * (made - 32));
+  CHECK_FALSE(exchanges.are_too_many());
+  exchanges.look(133, 133'000, kStart + 100_s);
+  CHECK(exchanges.are_too_many());
+}
+
+TEST_CASE("new keys after bytes that needed them are never too many", "[B14][B15]") {
+  KeyExchanges exchanges(kStart);
+  for (std::uint64_t made = 1; made <= 10'000; ++made) exchanges.look(made, made * 128 * 1024, kStart);
+  CHECK_FALSE(exchanges.are_too_many());
+  // What went before the last exchange does not pay for the next ones.
+  for (std::uint64_t made = 10'001; made <= 10'032; ++made) exchanges.look(made, 10'000 * 128 * 1024, kStart);
+  CHECK_FALSE(exchanges.are_too_many());
+  exchanges.look(10'033, 10'000 * 128 * 1024, kStart);
+  CHECK(exchanges.are_too_many());
+}
+
+TEST_CASE("an hour without new keys allows no more of them at once", "[B14]") {
+  KeyExchanges exchanges(kStart);
+  for (std::uint64_t made = 1; made <= 33; ++made) exchanges.look(made, 0, kStart + 60_min);
+  CHECK(exchanges.are_too_many());
 }
