@@ -47,10 +47,10 @@ struct ReportPipe {
   }
 };
 
-// As much as a client shows its user. A peer that does not take it at once does without.
-void say_penalised(const Fd& connection) {
-  static constexpr std::string_view kText = "Not allowed at this time\r\n";
-  (void)::send(connection.get(), kText.data(), kText.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+// A peer that does not take it at once does without.
+void tell_peer(const Fd& connection, Refusal why) {
+  const std::string_view text = kRefusalTexts[static_cast<std::size_t>(why)];
+  (void)::send(connection.get(), text.data(), text.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
 std::pair<std::string_view, std::string> field(const RefusalCounts& counts, Refusal why) {
@@ -127,6 +127,7 @@ void Listener::shed_one() {
   Fd refused(::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
   if (refused) {
     const auto peer = peer_of(refused.get());
+    tell_peer(refused, Refusal::NoDescriptors);
     refused.reset();
     spare_ = open_spare(socket_);
     return refuse(Refusal::NoDescriptors, peer ? peer->source : "");
@@ -149,7 +150,7 @@ void Listener::serve(Fd connection) {
   const auto peer = peer_of(connection.get());
   if (!peer) return;  // gone already
   if (const auto refusal = entrance_.judge(*peer, monotonic_now())) {
-    if (*refusal == Refusal::Penalty) say_penalised(connection);
+    tell_peer(connection, *refusal);
     return refuse(*refusal, peer->source);
   }
   if (auto started = start_session(std::move(connection), *peer); !started) {

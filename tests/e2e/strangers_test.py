@@ -11,6 +11,8 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from harness import SSH, Service, run_tests, wait_until  # noqa: E402
 
 LOGIN_LIMIT = 2.0
+GRACE = 20
+REFUSED = b"Too many connections from your address\r\n"
 
 
 def from_source(service, source, word):
@@ -68,6 +70,46 @@ def test_a_flood_of_one_source_delays_no_other_and_ends_no_jail():
         assert len(summary) == 1, summary
         # Its own later logins may have come before all of these were gone.
         assert int(re.search(" too-many-from-source=([0-9]+) ", summary[0]).group(1)) >= 16, summary
+        service.folder.cleanup()
+    finally:
+        if service.process.poll() is None:
+            service.stop()
+
+
+def all_that_comes(peer, until):
+    """To the end of the connection, which has to come by then."""
+    text = b""
+    while True:
+        peer.settimeout(max(until - time.monotonic(), 0.01))
+        part = peer.recv(65536)
+        if not part:
+            peer.close()
+            return text
+        text += part
+
+
+def test_400_that_are_held_without_a_login_are_cut_with_a_reason_while_another_source_logs_in():
+    service = Service()
+    try:
+        began = time.monotonic()
+        peers = [socket.create_connection(("127.0.0.1", service.ssh_port), timeout=20, source_address=("127.0.0.9", 0)) for _ in range(400)]
+        greetings = [peer.recv(len(REFUSED)) for peer in peers]
+        held = [peer for peer, greeting in zip(peers, greetings) if greeting.startswith(b"SSH-2.0-")]
+        assert len(held) == 64 and greetings.count(REFUSED) == 336, greetings
+        assert login_seconds(service, "127.0.0.1") < LOGIN_LIMIT
+        for peer in peers:
+            if peer not in held:
+                assert all_that_comes(peer, time.monotonic() + 1) == b""  # nothing more, and closed
+        assert login_seconds(service, "127.0.0.1") < LOGIN_LIMIT
+        assert time.monotonic() - began < GRACE, "they were not held while others came"
+        for peer in held:
+            assert b"login took too long" in all_that_comes(peer, began + GRACE + 10)
+        assert login_seconds(service, "127.0.0.9") < LOGIN_LIMIT
+        service.end()
+        log = service.log_text()
+        assert len(re.findall(r'sshd.closed peer=127.0.0.9:\d+ why="login took too long"', log)) == 64, log
+        told = [int(count) for count in re.findall(r"warning sshd.dropped count=\d+ .*too-many-from-source=(\d+) .*source=127.0.0.9", log)]
+        assert sum(told) == 336 and len(told) < 20, told
         service.folder.cleanup()
     finally:
         if service.process.poll() is None:

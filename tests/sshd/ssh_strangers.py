@@ -23,6 +23,7 @@ LOGIN_LIMIT = 2.0
 OPTIONS = ["-F", "none", "-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null", "-o", "LogLevel=ERROR",
            "-o", "IdentitiesOnly=yes", "-o", "IdentityFile=none", "-o", "BatchMode=yes", "-o", "ConnectTimeout=20"]
 BUSY = b"Not allowed at this time\r\n"
+FULL = b"Too many connections from your address\r\n"
 
 
 def until(condition, seconds):
@@ -126,7 +127,7 @@ class Floods(Strangers):
         self.assertNotIn(None, half_open)
         self.assertEqual(len(self.own.sessions()), 65)
         begin = time.monotonic()
-        self.assertEqual(all_that_comes(self.connect(), 10), b"")
+        self.assertEqual(all_that_comes(self.connect(), 10), FULL)
         self.assertLess(time.monotonic() - begin, 1)
         self.assertTrue(self.logs_in_soon("127.0.0.2"))
         self.assertTrue(self.answers(friend))
@@ -143,6 +144,7 @@ class Floods(Strangers):
         friend = self.established()
         peers = [self.connect("127.0.1.%d" % (number % 8)) for number in range(160)]
         self.assertTrue(until(lambda: self.dropped("early-drop") > 0, 20))
+        self.assertIn(b"Too many connections, try again\r\n", [peer.recv(255) for peer in peers])
         self.assertEqual(self.dropped("too-many-from-source"), 0)
         self.assertGreaterEqual(len(self.own.sessions()), 100)
         self.assertTrue(any(self.logs_in("127.0.0.2") for _ in range(30)))
