@@ -20,7 +20,7 @@ Expected<void> put(char (&field)[N], const std::string& text) {
   return {};
 }
 
-Expected<void> bind(BindRow& row, const std::string& source, const std::string& target) {
+Expected<void> add_bind(BindRow& row, const std::string& source, const std::string& target) {
   if (row.count == row.entries.size()) return failure("add to bind table", ENOSPC, source);
   BindEntry& entry = row.entries[row.count++];
   TRY(put(entry.source, source));
@@ -57,18 +57,30 @@ Expected<void> hide_programs(BindRow& row, const Programs& programs, UsrLocal us
   return {};
 }
 
+Expected<void> add_row_of(const Profile& profile, BindTable& table) {
+  if (profile.bind_row != table.row_count) return failure("number rows of bind table", EINVAL, profile.name);
+  if (table.row_count == table.rows.size()) return failure("add row to bind table", ENOSPC, profile.name);
+  BindRow& row = table.rows[table.row_count++];
+  row = table.rows[0];
+  if (!profile.readonly.empty()) TRY(add_bind(row, profile.readonly, kDataTree));
+  if (!profile.seed.empty()) TRY(add_bind(row, profile.seed, kSeedTree));
+  return {};
+}
+
 }  // namespace
 
-Expected<BindTable> make_bind_table(const BindChoices& choices, const Programs& programs) {
+Expected<BindTable> make_bind_table(const BindChoices& choices, const Programs& programs, const Catalogue& catalogue) {
   BindTable table;
   table.rootless = choices.privilege == Privilege::Rootless ? 1 : 0;
   table.uid_base = choices.uid_base;
   table.made_ahead = choices.made_ahead == MadeAhead::Yes ? 1 : 0;
   table.row_count = 1;
   BindRow& row = table.rows[0];
-  TRY(bind(row, "/usr", "usr"));
+  TRY(add_bind(row, "/usr", "usr"));
   if (choices.usr_local == UsrLocal::Hidden && exists("/usr/local")) TRY(hide(row, "usr/local"));
   TRY(hide_programs(row, programs, choices.usr_local));
+  for (const Profile& profile : catalogue.profiles())
+    if (profile.has_folders()) TRY(add_row_of(profile, table));
   return table;
 }
 

@@ -102,31 +102,6 @@ Expected<void> judge_openness(const ConfigReader& in, const Settings& settings) 
   return {};
 }
 
-// {"bash": {"shell": ["/bin/bash"]}, "py": {"language": "python"}}, beside the built-in ones.
-Expected<void> read_profiles(const ConfigReader& in, const Json& object, Policy& policy) {
-  std::vector<Profile> profiles = policy.catalogue.profiles();
-  for (const auto& [name, value] : object.items()) {
-    if (!is_catalogue_name(name)) return in.wrong(name, "a name has a-z, 0-9 and -, begins with a letter, 32 at most");
-    if (policy.catalogue.profile(name) != nullptr) return in.wrong(name, "is built in and cannot be changed");
-    if (!value.is_object()) return in.wrong(name, "an object is needed: { ... }");
-    ConfigReader row = in.below(value, name.c_str());
-    Profile profile{name, TRY(row.text("language", "")), {}};
-    if (const Json* shell = TRY(row.list("shell")))
-      for (const Json& word : *shell) profile.shell.push_back(word.get<std::string>());
-    TRY(row.finish());
-    if (profile.language.empty() == profile.shell.empty())
-      return in.wrong(name, "name either \"language\" or \"shell\"");
-    if (!profile.language.empty() && policy.catalogue.language(profile.language) == nullptr)
-      return row.wrong("language", "unknown language");
-    if (!profile.shell.empty() && !profile.shell[0].starts_with("/"))
-      return row.wrong("shell", "the first word is an absolute path, like /bin/bash");
-    profiles.push_back(std::move(profile));
-  }
-  if (profiles.size() > 64) return in.wrong("", "allowed are 64 profiles in all");
-  policy.catalogue = Catalogue(std::move(profiles), policy.catalogue.languages());
-  return {};
-}
-
 Expected<void> read_log(ConfigReader in, Settings& settings) {
   const std::string level = TRY(in.text("level", "info"));
   const auto named = severity_named(level);
@@ -165,7 +140,7 @@ Expected<Settings> read_settings(const ConfigText& text) {
   TRY(read_require(in, settings.policy));
   settings.policy.made_ahead = TRY(in.boolean("madeAhead", settings.policy.made_ahead));
   if (const Json* part = TRY(in.object("profiles")))
-    TRY(read_profiles(in.below(*part, "profiles"), *part, settings.policy));
+    TRY(read_profiles(in.below(*part, "profiles"), *part, settings.policy.catalogue));
   if (const Json* part = TRY(in.object("log"))) TRY(read_log(in.below(*part, "log"), settings));
   TRY(in.refuse_later("languages", "a table of languages of one's own"));
   TRY(in.refuse_later("records", "signed records"));

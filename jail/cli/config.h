@@ -31,5 +31,7 @@ Expected<Settings> load_settings(Privilege privilege, const std::string& named);
 
 // Part of read_settings: `limits` (config_limits.cpp).
 Expected<void> read_limits(ConfigReader limits, Policy& policy);
+// `profiles` (config_profiles.cpp), beside the built-in ones; looks at the folders that they name.
+Expected<void> read_profiles(const ConfigReader& in, const Json& object, Catalogue& catalogue);
 
 }  // namespace mayfly

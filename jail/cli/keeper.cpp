@@ -73,7 +73,7 @@ Expected<void> Keeper::prepare(const Programs& programs) {
   const Settings& settings = orders_.settings;
   const BindChoices choices{orders_.privilege, uid_base, settings.policy.made_ahead ? MadeAhead::Yes : MadeAhead::No,
                             settings.usr_local ? UsrLocal::Shown : UsrLocal::Hidden};
-  bind_table_ = TRY(seal_bind_table(TRY(make_bind_table(choices, programs))));
+  bind_table_ = TRY(seal_bind_table(TRY(make_bind_table(choices, programs, settings.policy.catalogue))));
 
   TRY(prepare_front_ends(programs));
   SupervisorConfig config;

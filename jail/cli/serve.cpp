@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "jail/cli/command.h"
+#include "jail/cli/folder_judge.h"
 #include "jail/cli/keeper.h"
 #include "jail/cli/state_option.h"
 
@@ -43,10 +44,11 @@ Expected<int> serve(const ServeOptions& options) {
   Settings settings = TRY(load_settings(privilege, options.config));
   settings.ssh = options.ssh.value_or(settings.ssh);
   settings.http = options.http.value_or(settings.http);
-  if (options.check) return check(settings);
-  set_log_threshold(settings.log_level);
   Paths paths = TRY(find_paths(privilege, options.state));
   const Programs programs = TRY(Programs::find());
+  TRY(keep_apart(settings.policy.catalogue, {paths.state, paths.run, paths.runtime, programs.directory()}));
+  if (options.check) return check(settings);
+  set_log_threshold(settings.log_level);
   std::string file = TRY(settings_file(options, paths));
   Keeper keeper = TRY(
       Keeper::make({std::move(settings), std::move(paths), privilege, !options.no_cgroups, std::move(file)}, programs));

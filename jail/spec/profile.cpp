@@ -17,7 +17,8 @@ Catalogue Catalogue::built_in() {
   python.interactive = {"/usr/bin/python3"};
   python.version = {"/usr/bin/python3", "--version"};
   python.reproducible_environment = {"PYTHONHASHSEED=0"};
-  return Catalogue({Profile{"run", "", {"/bin/sh"}}, Profile{"python", "python", {}}}, {std::move(python)});
+  return Catalogue({Profile{"run", "", {"/bin/sh"}, "", ""}, Profile{"python", "python", {}, "", ""}},
+                   {std::move(python)});
 }
 
 const Profile* Catalogue::profile(std::string_view name) const {

@@ -3,6 +3,7 @@
 // other than below /usr, which every jail has.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,11 @@ struct Profile {
   std::string name;                // "run", "python"
   std::string language;            // "" for run: commands go to the shell
   std::vector<std::string> shell;  // argv of an interactive session when there is no language: {"/bin/sh"}
+  std::string seed;                // directory of the host that is copied into the home of each jail; "" for none
+  std::string readonly;            // directory of the host that jails see at /data; "" for none
+  std::uint32_t bind_row = 0;      // of the builder's bind table (wire/bind_table.h); above 0 exactly with folders
+
+  [[nodiscard]] bool has_folders() const { return !seed.empty() || !readonly.empty(); }
 };
 
 // What a profile or a language may be called: a-z, 0-9 and -, a letter first, 1..32 bytes. It is a user name of SSH,

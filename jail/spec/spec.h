@@ -31,7 +31,8 @@ struct Spec {
   OriginKind origin = OriginKind::Cli;
   Door door = Door::Exec;
   std::string peer, principal, profile, language, label;
-  std::string command;  // for people: what was asked, cut at 200 bytes on a character boundary, not escaped
+  std::uint32_t bind_row = 0;  // which trees of the host it sees (wire/bind_table.h): its profile's
+  std::string command;         // for people: what was asked, cut at 200 bytes on a character boundary, not escaped
   Limits limits;
   ControlSet require;
   std::vector<Text> argv;

@@ -82,7 +82,7 @@ Expected<void> Jail::assemble() {
 
 Expected<void> Jail::order_build(Fd gate, Fd stream, bool prepared) {
   Plan plan;
-  const PlanPlace place{*slot_, 0, group_.kind(), group_.attach_fds().size(), peer_.payload_bytes};
+  const PlanPlace place{*slot_, spec_.bind_row, group_.kind(), group_.attach_fds().size(), peer_.payload_bytes};
   TRY(make_plan(spec_, place, plan));
   if (around_.groups.controller(Control::Processes).expected != Measured::Rlimit)
     plan.processes = rlimit_behind_group(spec_.limits.processes);

@@ -7,6 +7,11 @@
 
 namespace mayfly {
 
+// Below a jail's root, in the row of a profile that names folders.
+inline constexpr const char* kDataTree = "data";  // its `readonly`
+inline constexpr const char* kSeedTree =
+    "seed";  // its `seed`: copied into the home directory before the program begins
+
 struct BindEntry {
   char source[256] = {};       // absolute host path
   char target[128] = {};       // below the jail's root, without a leading slash: "usr", "data"

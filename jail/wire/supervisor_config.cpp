@@ -3,6 +3,7 @@
 #include "jail/os/memfd.h"
 
 #include <limits>
+#include <tuple>
 
 #include "jail/wire/request_json.h"
 #include "jail/wire/result_json.h"
@@ -12,6 +13,10 @@ namespace mayfly {
 namespace {
 
 constexpr std::uint64_t kAny = std::numeric_limits<std::int64_t>::max();
+
+Expected<std::uint32_t> small(JsonReader& in, const char* key) {
+  return static_cast<std::uint32_t>(TRY(in.number(key, 0, UINT32_MAX)));
+}
 
 Json range_json(const LimitRange& range) {
   return {{"defaults", limits_json(range.defaults)}, {"ceilings", limits_json(range.ceilings)}};
@@ -70,6 +75,9 @@ Expected<Profile> profile_from(const Json& object) {
   profile.name = TRY(name_from(in));
   profile.language = TRY(in.text("language", 64));
   profile.shell = TRY(words_from(in, "shell"));
+  profile.seed = TRY(in.text("seed", 4096));
+  profile.readonly = TRY(in.text("readonly", 4096));
+  profile.bind_row = TRY(small(in, "bindRow"));
   TRY(in.finish());
   return profile;
 }
@@ -77,7 +85,12 @@ Expected<Profile> profile_from(const Json& object) {
 Json catalogue_json(const Catalogue& catalogue) {
   Json profiles = Json::array();
   for (const Profile& profile : catalogue.profiles())
-    profiles.push_back({{"name", profile.name}, {"language", profile.language}, {"shell", profile.shell}});
+    profiles.push_back({{"name", profile.name},
+                        {"language", profile.language},
+                        {"shell", profile.shell},
+                        {"seed", profile.seed},
+                        {"readonly", profile.readonly},
+                        {"bindRow", profile.bind_row}});
   Json languages = Json::array();
   for (const Language& language : catalogue.languages()) languages.push_back(language_json(language));
   return {{"profiles", std::move(profiles)}, {"languages", std::move(languages)}};
@@ -101,10 +114,6 @@ Json host_json(const HostLimits& host) {
           {"milliCpus", host.cpus.count},
           {"apiRuns", host.api_runs},
           {"jails", host.jails}};
-}
-
-Expected<std::uint32_t> small(JsonReader& in, const char* key) {
-  return static_cast<std::uint32_t>(TRY(in.number(key, 0, UINT32_MAX)));
 }
 
 Expected<HostLimits> host_from(const Json& object) {
@@ -191,6 +200,17 @@ Expected<Policy> policy_from(const Json& object) {
   return policy;
 }
 
+// The builder has opened them when it started.
+bool has_same_folders(const Catalogue& one, const Catalogue& other) {
+  const auto folders = [](const Catalogue& catalogue) {
+    std::vector<std::tuple<std::string, std::string, std::string, std::uint32_t>> rows;
+    for (const Profile& profile : catalogue.profiles())
+      if (profile.has_folders()) rows.emplace_back(profile.name, profile.seed, profile.readonly, profile.bind_row);
+    return rows;
+  };
+  return folders(one) == folders(other);
+}
+
 constexpr std::uint64_t kMostConfigBytes = 4u << 20;
 
 }  // namespace
@@ -212,7 +232,9 @@ std::string take_settings(SupervisorConfig& running, SupervisorConfig fresh) {
   policy.run = fresh.policy.run;
   policy.principals = fresh.policy.principals;
   policy.queue_total = fresh.policy.queue_total;
-  policy.catalogue = std::move(fresh.policy.catalogue);
+  const bool same_folders = has_same_folders(policy.catalogue, fresh.policy.catalogue);
+  compare("profiles (seed and readonly)", !same_folders);
+  if (same_folders) policy.catalogue = std::move(fresh.policy.catalogue);
   return others;
 }
 

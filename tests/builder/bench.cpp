@@ -46,10 +46,11 @@ BindTable table_for(const BenchOptions& options) {
   row.count = 1;
   std::strcpy(row.entries[0].source, "/usr");
   std::strcpy(row.entries[0].target, "usr");
-  if (!options.data.empty()) {
-    std::strcpy(row.entries[1].source, options.data.c_str());
-    std::strcpy(row.entries[1].target, "data");
-    row.count = 2;
+  for (const auto& [source, target] : {std::pair(options.data, kDataTree), std::pair(options.seed, kSeedTree)}) {
+    if (source.empty()) continue;
+    BindEntry& entry = row.entries[row.count++];
+    std::strcpy(entry.source, source.c_str());
+    std::strcpy(entry.target, target);
   }
   for (const std::string& path : options.hidden) std::strcpy(row.hide[row.hide_count++].data(), path.c_str());
   return table;

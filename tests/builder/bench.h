@@ -26,6 +26,7 @@ struct BenchOptions {
   uid_t uid = static_cast<uid_t>(-1);
   std::vector<std::string> hidden;
   std::string data;  // bound at /data; empty: nothing
+  std::string seed;  // bound at /seed and copied into the home directory; empty: nothing
 };
 
 // A plan, and what travels with it.

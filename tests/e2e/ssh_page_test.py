@@ -97,6 +97,18 @@ def configuration_with(**keys):
     return name
 
 
+def the_class():
+    """The page's profiles, with their folders where this test may make them."""
+    text = re.search(r"^```json\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL).group(1)
+    for name, line in (("exercise/exercise.py", "# Print the mean of what was measured.\n"), ("data/measured.csv", "3,4,5\n")):
+        path = f"{folder.name}/class/{name}"
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w") as file:
+            file.write(line)
+    os.chmod(folder.name, 0o755)  # as root, programs in jails run under ids of their own
+    return json.loads(text.replace("/srv/class", f"{folder.name}/class"))["profiles"]
+
+
 def test_the_page_has_enough_to_run():
     assert len(steps_of(USERS)) >= 15 and len(steps_of(REST)) >= 6, (len(steps_of(USERS)), len(steps_of(REST)))
     everything = " ".join(command for command, _ in steps_of(PAGE))
@@ -112,8 +124,8 @@ def test_a_user_sees_what_the_page_says():
 
 
 def test_a_teacher_and_an_operator_see_what_the_page_says():
-    service = Service("--config", configuration_with(access={"ssh": ["invites", "keys"], "authorizedKeys": f"{folder.name}/authorized_keys"}),
-                      open_door=False)
+    service = Service("--config", configuration_with(access={"ssh": ["invites", "keys"], "authorizedKeys": f"{folder.name}/authorized_keys"},
+                                                     profiles=the_class()), open_door=False)
     atexit.register(service.stop)
     Reader("teacher", service).follows(steps_of(REST))
 

@@ -113,7 +113,7 @@ TEST_CASE("a key's from= is held against the whole address, the principal is nam
 
 TEST_CASE("a name that is no profile uses up no invite", "[P41]") {
   const Place place;
-  Catalogue without({Profile{"run", "", {"/bin/sh"}}}, {});
+  Catalogue without({Profile{"run", "", {"/bin/sh"}, "", ""}}, {});
   Logins all = place.with(false, false, true);
   const std::string code = all.make_invites({"ana", "python", 60'000, 1, 1})->at(0).code;
   Logins fewer({false, false, true, ""}, without, place.path, [] { return the_time; });

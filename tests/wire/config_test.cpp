@@ -23,6 +23,26 @@ TEST_CASE("the supervisor's configuration survives the wire, and a foreign key i
   CHECK_FALSE(decode_supervisor_config(foreign));
 }
 
+TEST_CASE("profiles are reloaded, but not where a folder of one differs: the builder has opened them") {
+  SupervisorConfig running;
+  const Profile plain{"plain", "", {"/bin/sh"}, "", ""}, with{"class", "python", {}, "/srv/seed", "/srv/data", 1};
+  running.policy.catalogue = Catalogue({plain, with}, {});
+  running = decode_supervisor_config(encode(running)).value();  // and they survive the wire
+  REQUIRE(running.policy.catalogue.profile("class")->seed == "/srv/seed");
+
+  SupervisorConfig fresh = running;
+  fresh.policy.catalogue = Catalogue({plain, with, Profile{"bash", "", {"/bin/bash"}, "", ""}}, {});
+  CHECK(take_settings(running, fresh).empty());
+  CHECK(running.policy.catalogue.profile("bash") != nullptr);
+
+  Profile moved = with;
+  moved.readonly = "/srv/other";
+  fresh.policy.catalogue = Catalogue({moved}, {});
+  CHECK(take_settings(running, fresh) == "profiles (seed and readonly)");
+  CHECK(running.policy.catalogue.profile("class")->readonly == "/srv/data");
+  CHECK(running.policy.catalogue.profile("plain") != nullptr);
+}
+
 TEST_CASE("a profile or language with a name that is no word is refused") {
   const Json body = encode(SupervisorConfig());
   for (const char* table : {"profiles", "languages"})

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "jail/builder/inside/identity.h"
+#include "jail/builder/inside/seed.h"
 #include "jail/builder/root_paths.h"
 #include "jail/os/fd.h"
 
@@ -37,8 +38,14 @@ void copy_bytes(Inside& in, int target, const PlanFile& file) {
   }
 }
 
+// A file of the seed gives way to one of the request.
+void make_place(Inside& in, int home, const PlanFile& file) {
+  if (::unlinkat(home, file.name, 0) != 0 && errno != ENOENT) in.fail(errno);
+}
+
 void write_file(Inside& in, int home, const PlanFile& file) {
   make_folders(in, home, file);
+  if (has_seed(in)) make_place(in, home, file);
   const mode_t mode = file.executable != 0 ? 0755 : 0644;
   const Fd target(::openat(home, file.name, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, mode));
   in.check(target.get());
@@ -48,10 +55,12 @@ void write_file(Inside& in, int home, const PlanFile& file) {
 }  // namespace
 
 void write_files(Inside& in) {
-  if (in.plan.file_count == 0) return;
+  const bool seeded = has_seed(in);
+  if (in.plan.file_count == 0 && !seeded) return;
   own_files_as_run(in);
   const Fd home(::open(kHome, O_PATH | O_DIRECTORY | O_CLOEXEC));
   in.check(home.get());
+  if (seeded) copy_seed(in, home.get());
   for (std::uint32_t i = 0; i < in.plan.file_count; ++i) write_file(in, home.get(), in.plan.files[i]);
 }
 

@@ -1,9 +1,14 @@
 #include "jail/builder/outside/prepared_trees.h"
 
+#include <fcntl.h>
+#include <linux/openat2.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
+#include <string_view>
 
 #include "jail/builder/mounting.h"
 #include "jail/builder/outside/etc_tree.h"
@@ -59,13 +64,26 @@ Expected<void> cover(int root, const std::string& path) {
   return {};
 }
 
+// A copy of what is mounted there; none, with errno. The folders of a profile were judged by the keeper, which found no
+// symlink on their way: what has become one since is not followed (openat2(2)).
+Fd open_source(const BindEntry& entry) {
+  const std::string_view target(entry.target);
+  if (target != kDataTree && target != kSeedTree) return Fd(::open_tree(AT_FDCWD, entry.source, kCopyTree));
+  open_how how{};
+  how.flags = O_PATH | O_DIRECTORY | O_CLOEXEC;
+  how.resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
+  const Fd folder(static_cast<int>(::syscall(SYS_openat2, AT_FDCWD, entry.source, &how, sizeof how)));
+  if (!folder) return {};
+  return Fd(::open_tree(folder.get(), "", kCopyTree | AT_EMPTY_PATH));
+}
+
 }  // namespace
 
 Expected<PreparedTrees::Row> PreparedTrees::open_row(const BindRow& row) {
   Row opened;
   for (std::uint32_t i = 0; i < row.count; ++i) {
     const BindEntry& entry = row.entries[i];
-    Fd source(::open_tree(AT_FDCWD, entry.source, kCopyTree));
+    Fd source(open_source(entry));
     if (!source && errno == ENOENT && entry.optional != 0) continue;
     if (!source) return failure("bind", errno, entry.source);
     const bool directory = is_directory(source.get());

@@ -1,0 +1,114 @@
+#include "jail/builder/inside/seed.h"
+
+#include <fcntl.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <cstring>
+#include <string_view>
+
+#include "jail/os/fd.h"
+#include "jail/wire/bind_table.h"
+
+namespace mayfly {
+
+namespace {
+
+constexpr std::size_t kMostLevels = 8;
+constexpr std::size_t kPiece = 1u << 30;  // of one sendfile(2)
+
+// What getdents64(2) writes; libc's readdir would allocate.
+struct Entry {
+  std::uint64_t inode;
+  std::int64_t offset;
+  unsigned short length;
+  unsigned char type;
+  char name[1];
+};
+
+// Not on the stack of the program's process, which is small. One buffer for each level.
+struct Buffers {
+  alignas(Entry) std::array<std::array<char, 4096>, kMostLevels> entries;
+  std::array<char, PATH_MAX> link;
+};
+
+void copy_directory(Inside& in, int from, int to, std::size_t level, Buffers& buffers);
+
+void copy_file(Inside& in, int from, int to, const char* name) {
+  // Without O_NONBLOCK a FIFO that took the file's place would hold us up.
+  const Fd source(::openat(from, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  in.check(source.get());
+  struct stat status {};
+  in.check(::fstat(source.get(), &status));
+  if (!S_ISREG(status.st_mode)) return;
+  const mode_t mode = (status.st_mode & 0111) != 0 ? 0755 : 0644;
+  const Fd target(::openat(to, name, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, mode));
+  in.check(target.get());
+  for (;;) {
+    const ssize_t count = ::sendfile(target.get(), source.get(), nullptr, kPiece);
+    in.check(count);
+    if (count == 0) return;
+  }
+}
+
+void copy_link(Inside& in, int from, int to, const char* name, Buffers& buffers) {
+  const ssize_t length = ::readlinkat(from, name, buffers.link.data(), buffers.link.size() - 1);
+  in.check(length);
+  buffers.link[static_cast<std::size_t>(length)] = '\0';
+  in.check(::symlinkat(buffers.link.data(), to, name));
+}
+
+void copy_folder(Inside& in, int from, int to, const char* name, std::size_t level, Buffers& buffers) {
+  if (level == kMostLevels) in.fail(ELOOP);
+  in.check(::mkdirat(to, name, 0755));
+  const Fd source(::openat(from, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  in.check(source.get());
+  const Fd target(::openat(to, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  in.check(target.get());
+  copy_directory(in, source.get(), target.get(), level, buffers);
+}
+
+void copy_entry(Inside& in, int from, int to, const char* name, std::size_t level, Buffers& buffers) {
+  struct stat status {};
+  in.check(::fstatat(from, name, &status, AT_SYMLINK_NOFOLLOW));
+  if (S_ISREG(status.st_mode)) copy_file(in, from, to, name);
+  if (S_ISLNK(status.st_mode)) copy_link(in, from, to, name, buffers);
+  if (S_ISDIR(status.st_mode)) copy_folder(in, from, to, name, level + 1, buffers);
+}
+
+void copy_directory(Inside& in, int from, int to, std::size_t level, Buffers& buffers) {
+  auto& entries = buffers.entries[level];
+  for (;;) {
+    const long filled = ::syscall(SYS_getdents64, from, entries.data(), entries.size());
+    in.check(filled);
+    if (filled == 0) return;
+    for (long at = 0; at < filled;) {
+      const auto* entry = reinterpret_cast<const Entry*>(entries.data() + at);
+      at += entry->length;
+      const std::string_view name(entry->name);
+      if (name != "." && name != "..") copy_entry(in, from, to, entry->name, level, buffers);
+    }
+  }
+}
+
+}  // namespace
+
+bool has_seed(const Inside& in) {
+  for (std::uint32_t i = 0; i < in.row.count; ++i)
+    if (std::string_view(in.row.trees[i].name) == kSeedTree) return true;
+  return false;
+}
+
+void copy_seed(Inside& in, int home) {
+  static Buffers buffers;
+  const Fd seed(::open("/seed", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  in.check(seed.get());
+  copy_directory(in, seed.get(), home, 0, buffers);
+}
+
+}  // namespace mayfly
