@@ -13,6 +13,7 @@
 #include <csignal>
 
 #include "jail/cli/bind_rows.h"
+#include "jail/cli/folder_judge.h"
 #include "jail/os/clock.h"
 #include "jail/os/log.h"
 #include "jail/os/memfd.h"
@@ -138,7 +139,9 @@ Expected<PrivateEngine> PrivateEngine::start(const EngineOptions& options) {
 
   const BindChoices choices{privilege, uid_base, options.made_ahead ? MadeAhead::Yes : MadeAhead::No,
                             options.usr_local ? UsrLocal::Shown : UsrLocal::Hidden};
-  const Fd binds = TRY(seal_bind_table(TRY(make_bind_table(choices, programs, Catalogue::built_in()))));
+  const Catalogue& catalogue = options.policy.catalogue;
+  TRY(keep_apart(catalogue, {runtime, programs.directory()}));
+  const Fd binds = TRY(seal_bind_table(TRY(make_bind_table(choices, programs, catalogue))));
   const SupervisorConfig config = config_for(options, instance.id(), runtime, privilege, uid_base);
   const Fd config_fd = TRY(make_sealed_memfd("mayfly-config", encode(config).dump()));
   SocketPair lease = TRY(make_seqpacket_pair(Blocking::No));

@@ -185,5 +185,24 @@ def test_a_second_signal_does_not_wait():
     service.folder.cleanup()
 
 
+def test_a_profile_hands_its_files_out_also_without_a_service():
+    with tempfile.TemporaryDirectory(prefix="mayfly-folders-") as folder, tempfile.NamedTemporaryFile("w", suffix=".jsonc") as config:
+        os.chmod(folder, 0o755)
+        for name, text in (("seed/exercise", "mine"), ("data/table", "ours")):
+            os.makedirs(os.path.dirname(f"{folder}/{name}"))
+            with open(f"{folder}/{name}", "w") as file:
+                file.write(text)
+        json.dump({"profiles": {"class": {"shell": ["/bin/sh"], "seed": f"{folder}/seed", "readonly": f"{folder}/data"}}}, config)
+        config.flush()
+        run = ["run", "--config", config.name]
+        script = "echo x >> exercise; cat exercise /data/table; rm -f /data/table; ls / | grep -cE '^(data|seed)$'"
+        assert mayfly(*run, "--profile", "class", "--", "sh", "-c", script).stdout == "minex\nours2\n"
+        assert mayfly(*run, "--", "sh", "-c", "ls; ls / | grep -cE '^(data|seed)$'").stdout == "0\n"
+        os.rename(f"{folder}/data", f"{folder}/gone")
+        done = mayfly(*run, "--", "true")
+        assert done.returncode == 125 and "profiles.class.readonly" in done.stderr and "No such file" in done.stderr, done
+
+
+
 if __name__ == "__main__":
     run_tests(sys.modules[__name__])
