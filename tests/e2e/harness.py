@@ -215,6 +215,14 @@ class Service:
         return peer
 
 
+def ends_within(short, long):
+    """The script fails after `short` seconds, `long` with MAYFLY_LONG: ctest has one TIMEOUT for both."""
+    def give_up(*_):
+        raise AssertionError("the time of this test is over")
+    signal.signal(signal.SIGALRM, give_up)
+    signal.alarm(long if "MAYFLY_LONG" in os.environ else short)
+
+
 def run_tests(module):
     """Runs every function of the module whose name begins with test_, in order; exits 1 when one has failed."""
     wanted = sys.argv[1:]
