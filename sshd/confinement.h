@@ -16,6 +16,7 @@ namespace mayfly::confinement {
 // Of the listener, beside the common groups.
 inline constexpr auto kListenerRows = std::to_array<SyscallRow>({
     {MAYFLY_CALL(alarm), Verdict::Allow, kAlways, "a session inherits this list and has a use for it"},
+    {MAYFLY_CALL(setitimer), Verdict::Allow, kAlways, "as alarm"},
     {MAYFLY_CALL(accept4), Verdict::Allow, kAlways, "new connections"},
     {MAYFLY_CALL(socket), Verdict::Allow, one_of(0, {AF_UNIX}), "the lease socket, once per session"},
     {MAYFLY_CALL(socket), Verdict::NoFamily, kAlways, "opens no network connection"},
@@ -66,6 +67,7 @@ inline constexpr auto kListenerRows = std::to_array<SyscallRow>({
 // Of a session, beside the common groups.
 inline constexpr auto kSessionRows = std::to_array<SyscallRow>({
     {MAYFLY_CALL(alarm), Verdict::Allow, kAlways, "the kernel ends a session that overstays the login grace"},
+    {MAYFLY_CALL(setitimer), Verdict::Allow, kAlways, "the kernel ends a turn that would never end"},
     {MAYFLY_CALL(accept4), Verdict::Deny, kAlways, "never needed; absent would hide a mistake"},
     {MAYFLY_CALL(socket), Verdict::NoFamily, kAlways,
      "a session has its connection and its lease, and opens no other socket"},

@@ -82,6 +82,7 @@ void Connection::await_closed_channels() {
 void Connection::loop() {
   while (leaving_ == nullptr && !silent_end_) {
     if (!wait()) return leave_for("the service has ended", SessionEnd::OwnFailure);
+    watch_.begin_turn(monotonic_now());
     hear_peer();
     if (silent_end_) return;
     hear_supervisor();

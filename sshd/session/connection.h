@@ -12,6 +12,7 @@
 #include "sshd/session/deadlines.h"
 #include "sshd/session/key_exchanges.h"
 #include "sshd/session/server_callbacks.h"
+#include "sshd/session/turn_watch.h"
 #include "sshd/session_end.h"
 
 namespace mayfly {
@@ -64,6 +65,7 @@ class Connection final : private ServerEvents, private LoginJudge {
   SessionOwner owner_;
   Deadlines deadlines_;
   KeyExchanges key_exchanges_;
+  TurnWatch watch_;
   ssh_server_callbacks_struct callbacks_;
   Interactive interactive_;
   std::unique_ptr<Transport> transport_;
