@@ -87,7 +87,8 @@ void PlayedPeer::frame(std::string_view payload) {
 }
 
 // A channel whose packets may have ten bytes makes libssh loop without end when it writes: it takes ten from the number
-// and sends packets of nothing. The kernel ends such a session (sshd/session/turn_watch.h); here it would end the fuzzer.
+// and sends packets of nothing. The kernel ends such a session (sshd/session/turn_watch.h); here it would end the
+// fuzzer.
 std::string PlayedPeer::without_endless_loop(std::string_view payload) {
   std::string bytes(payload);
   Bytes in(payload);
