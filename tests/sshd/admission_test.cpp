@@ -44,7 +44,7 @@ TEST_CASE("what the peer shows reaches the supervisor as it is, with its source"
   }
 }
 
-TEST_CASE("a key that was only offered admits nobody, and a bad signature is not even asked about", "[P41]") {
+TEST_CASE("a key that was only offered admits nobody, and a bad signature is not even asked about", "[P41][B03]") {
   Stage stage;
   CHECK(stage.admission.judge("run", Proof::KeyOffer, "AAAA") == LoginVerdict::GoOn);
   CHECK(stage.judge.asked.back().way == LoginWay::KeyOffer);
@@ -54,7 +54,7 @@ TEST_CASE("a key that was only offered admits nobody, and a bad signature is not
   CHECK_FALSE(stage.admission.admitted());
 }
 
-TEST_CASE("the profile is the one that came with the proof, not one named before", "[P41]") {
+TEST_CASE("the profile is the one that came with the proof, not one named before", "[P41][B03]") {
   Stage stage;
   CHECK(stage.admission.judge("python", Proof::KeyOffer, "AAAA") == LoginVerdict::GoOn);
   CHECK(stage.admission.judge("run", Proof::KeySignature, "AAAA") == LoginVerdict::Admit);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""P43: ssh-audit finds no failure in the front end.
+"""P43: ssh-audit finds no failure in the front end (hostile.md B40).
 
 The report must be a real one: it names our banner and exactly the algorithms that we mean to offer, and the same
 reading of it finds the failures of a server that has some.

@@ -2,7 +2,8 @@
 """A supervisor without jails: speaks the lease protocol (jail/wire/lease.h) and runs commands as plain processes.
 
 For tests of the SSH front end alone. Some commands are not run but played: "fake:queue", "fake:refuse", "fake:fail",
-"fake:time-limit", "fake:silent" (asked for, never answered). Usage: fake_supervisor.py SOCKET
+"fake:time-limit", "fake:silent" (asked for, never answered). Every message that comes is written down in SOCKET.heard, as
+one line. Usage: fake_supervisor.py SOCKET
 """
 import fcntl
 import json
@@ -23,6 +24,7 @@ TOTALS = "0 0 " + "0" * 64
 STEPS = 27  # kStepCount of jail/spec/step.h
 METRICS = "0 1 1 1 1 - - -" + " 0" * STEPS
 WHY = {"cpu": "", "memoryPeak": "fake", "processesPeak": "fake"}
+WRONG_CODE = "wrong-code"  # any other is good
 SHELLS = {"run": ["/bin/sh"], "python": ["/usr/bin/python3", "-q"]}
 
 
@@ -46,8 +48,9 @@ class Run:
         self.command = None
         if request.get("payload"):
             part = request["payload"][0]
-            self.command = os.pread(self.fds[0], part["length"], part["offset"])
-            os.close(self.fds.pop(0))
+            self.command = os.pread(self.fds[0], part["length"], part["offset"]) if part["length"] else b""
+            if part["length"]:
+                os.close(self.fds.pop(0))
         self.pid = self.master = None
         self.cancelled = None
 
@@ -171,8 +174,8 @@ class Run:
 
 
 class FrontEnd:
-    def __init__(self, connection):
-        self.connection, self.runs, self.lock = connection, {}, threading.Lock()
+    def __init__(self, connection, journal):
+        self.connection, self.journal, self.runs, self.lock = connection, journal, {}, threading.Lock()
 
     def send(self, message):
         with self.lock:
@@ -192,9 +195,10 @@ class FrontEnd:
                 run.kill(signal.SIGKILL)
             return False
         message = json.loads(data)
+        self.journal.write(json.dumps(message) + "\n")
         say = message["say"]
         if say == "log-in":
-            good = message["user"] in SHELLS
+            good = message["user"] in SHELLS and message["credential"] != WRONG_CODE
             principal = "anonymous@" + message["source"] if good and message["way"] != "key-offer" else ""
             self.send({"say": "login", "good": good, "principal": principal})
         elif say == "open":
@@ -219,13 +223,14 @@ def main():
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     listener.bind(path)
     listener.listen(128)
+    journal = open(path + ".heard", "w", buffering=1)
     chooser = selectors.DefaultSelector()
     chooser.register(listener, selectors.EVENT_READ, None)
     while True:
         for key, _ in chooser.select():
             if key.data is None:
                 connection, _ = listener.accept()
-                chooser.register(connection, selectors.EVENT_READ, FrontEnd(connection))
+                chooser.register(connection, selectors.EVENT_READ, FrontEnd(connection, journal))
             elif not key.data.hear():
                 chooser.unregister(key.fileobj)
                 key.fileobj.close()

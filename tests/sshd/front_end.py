@@ -36,6 +36,11 @@ def give(pairs, descriptors=None):
     return place
 
 
+def is_sanitized():
+    with open(os.path.join(BIN, "mayfly-sshd-session"), "rb") as program:
+        return b"__asan_init" in program.read()
+
+
 class FrontEnd:
     def __init__(self, descriptors=None, **config):
         self.directory = tempfile.mkdtemp(prefix="mayfly-test-")
@@ -70,6 +75,11 @@ class FrontEnd:
     def log_text(self):
         self.log.seek(0)
         return self.log.read().decode(errors="replace")
+
+    def heard(self):
+        """Every message that the played supervisor was sent."""
+        with open(self.lease + ".heard") as journal:
+            return [json.loads(line) for line in journal]
 
     def stop(self):
         for process in (self.sshd, self.supervisor):

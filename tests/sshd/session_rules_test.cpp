@@ -11,7 +11,7 @@ namespace {
 constexpr Microseconds kStart{1'000'000'000};
 }
 
-TEST_CASE("who has not logged in twenty seconds after the accept is late, whatever came meanwhile", "[P42]") {
+TEST_CASE("who has not logged in twenty seconds after the accept is late, whatever came meanwhile", "[P42][B08]") {
   Deadlines deadlines(kStart);
   CHECK(deadlines.next() == kStart + kLoginGrace);
   deadlines.heard(kStart + 19_s);
@@ -19,7 +19,7 @@ TEST_CASE("who has not logged in twenty seconds after the accept is late, whatev
   CHECK(deadlines.due(kStart + 20_s) == Due::LoginTooSlow);
 }
 
-TEST_CASE("a silent peer is asked twice and given up at the end of the third quarter of a minute", "[P08]") {
+TEST_CASE("a silent peer is asked twice and given up at the end of the third quarter of a minute", "[P08][B32]") {
   Deadlines deadlines(kStart);
   deadlines.admitted();
   CHECK(deadlines.due(kStart + 14_s) == Due::Nothing);

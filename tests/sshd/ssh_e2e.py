@@ -61,7 +61,7 @@ class Exec(unittest.TestCase):
         data = os.urandom(16 << 20)
         self.assertTrue(ssh("cat", input=data, timeout=300).stdout == data)
 
-    def test_bytes_survive_keys_that_are_exchanged_anew(self):
+    def test_bytes_survive_keys_that_are_exchanged_anew(self):  # B15
         data = os.urandom(1 << 20) * 16
         done = ssh("cat", input=data, options=["-o", "RekeyLimit=1M"], timeout=300)
         self.assertEqual(done.returncode, 0)
@@ -71,7 +71,7 @@ class Exec(unittest.TestCase):
         done = ssh("head -c 104857600 /dev/zero", timeout=300)
         self.assertEqual((done.returncode, len(done.stdout)), (0, 104857600))
 
-    def test_a_command_is_one_argument_whatever_is_in_it(self):
+    def test_a_command_is_one_argument_whatever_is_in_it(self):  # B27
         done = ssh("printf '%s' 'a  b\"c$HOME\n\xc3\xa4'")
         self.assertEqual(done.stdout, "a  b\"c$HOME\n\xc3\xa4".encode())
 
@@ -82,7 +82,7 @@ class Exec(unittest.TestCase):
     def test_an_empty_command_ends_well(self):
         self.assertEqual(ssh("").returncode, 0)
 
-    def test_the_clients_environment_stays_outside(self):
+    def test_the_clients_environment_stays_outside(self):  # B26
         os.environ["LC_MAYFLY_TEST"] = "secret"
         done = ssh("env", options=["-o", "SendEnv=LC_MAYFLY_TEST"])
         self.assertEqual(done.returncode, 0)
@@ -189,7 +189,7 @@ class Login(unittest.TestCase):
             done = ssh("echo in", options=["-i", key, "-o", "PreferredAuthentications=publickey"])
             self.assertEqual(done.stdout, b"in\n")
 
-    def test_only_the_chosen_algorithms_are_offered(self):
+    def test_only_the_chosen_algorithms_are_offered(self):  # B40
         for option in ("Ciphers=aes128-gcm@openssh.com", "Ciphers=aes256-gcm@openssh.com", "MACs=hmac-sha1",
                        "KexAlgorithms=diffie-hellman-group14-sha256", "KexAlgorithms=ecdh-sha2-nistp256", "HostKeyAlgorithms=ssh-rsa"):
             with self.subTest(option=option):
@@ -200,7 +200,7 @@ class Login(unittest.TestCase):
             with self.subTest(cipher=cipher):
                 self.assertEqual(ssh("echo in", options=["-o", "Ciphers=" + cipher]).stdout, b"in\n")
 
-    def test_compression_is_not_offered(self):
+    def test_compression_is_not_offered(self):  # B37
         done = ssh("echo in", options=["-C", "-v", "-o", "LogLevel=DEBUG1"])
         self.assertEqual(done.stdout, b"in\n")
         self.assertIn(b"compression: none", done.stderr)
@@ -211,27 +211,27 @@ class Login(unittest.TestCase):
 
 
 class Refusals(unittest.TestCase):
-    def test_a_local_forward_carries_nothing(self):
+    def test_a_local_forward_carries_nothing(self):  # B28
         done = ssh(options=["-W", "127.0.0.1:%d" % client.PORT], input=b"")
         self.assertNotEqual(done.returncode, 0)
         self.assertEqual(done.stdout, b"")
 
-    def test_a_remote_forward_is_refused(self):
+    def test_a_remote_forward_is_refused(self):  # B28
         done = ssh("echo in", options=["-R", "0:127.0.0.1:1", "-o", "ExitOnForwardFailure=yes"])
         self.assertEqual((done.returncode, done.stdout), (255, b""))
 
-    def test_agent_and_x11_are_not_there(self):
+    def test_agent_and_x11_are_not_there(self):  # B28
         done = ssh("env", options=["-A", "-o", "ForwardX11=yes"])
         self.assertEqual(done.returncode, 0)
         self.assertNotIn(b"SSH_AUTH_SOCK", done.stdout)
         self.assertNotIn(b"DISPLAY", done.stdout)
 
-    def test_subsystems_are_refused(self):
+    def test_subsystems_are_refused(self):  # B29
         done = ssh("sftp", options=["-s"])
         self.assertEqual((done.returncode, done.stdout), (255, b""))
         self.assertIn(b"subsystem request failed", done.stderr)
 
-    def test_something_that_is_not_ssh_is_shown_the_door(self):
+    def test_something_that_is_not_ssh_is_shown_the_door(self):  # B10, B38
         for first in (b"GET / HTTP/1.1\r\nHost: x\r\n\r\n", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(120),
                       b"SSH-1.5-old\r\n", b"A" * 4096, b"\n"):
             with self.subTest(first=first[:12]), socket.create_connection(("127.0.0.1", client.PORT)) as peer:
@@ -270,7 +270,7 @@ class ManyChannels(unittest.TestCase):
             out, _ = run.communicate(b"%d\n" % number, timeout=30)
             self.assertEqual((out, run.returncode), (b"got %d\n" % number, number))
 
-    def test_the_eleventh_channel_is_refused_and_a_place_is_free_again(self):
+    def test_the_eleventh_channel_is_refused_and_a_place_is_free_again(self):  # B16
         runs = [self.start("echo up; cat") for _ in range(10)]
         for run in runs:
             self.assertEqual(run.stdout.readline(), b"up\n")

@@ -99,7 +99,7 @@ class Inside(unittest.TestCase):
     def neighbour_is_served(self):
         return ssh("echo in").stdout == b"in\n"
 
-    def test_the_end_comes_in_order_and_once(self):
+    def test_the_end_comes_in_order_and_once(self):  # B34
         channel = self.open()
         channel.exec_command("echo hello")
         self.assertEqual(self.read_all(channel), b"hello\n")
@@ -108,11 +108,11 @@ class Inside(unittest.TestCase):
         wanted = [MSG_CHANNEL_DATA, MSG_CHANNEL_EOF, "exit-status", MSG_CHANNEL_CLOSE]
         self.assertEqual([kind for kind in self.peer.kinds if kind in wanted], wanted)
 
-    def test_a_command_with_a_nul_is_refused_and_not_cut(self):
+    def test_a_command_with_a_nul_is_refused_and_not_cut(self):  # B27
         channel = self.open()
         self.assertFalse(self.peer.request(channel, "exec", b"echo half\0; echo whole"))
 
-    def test_one_channel_has_one_program(self):
+    def test_one_channel_has_one_program(self):  # B23
         channel = self.open()
         self.assertTrue(self.peer.request(channel, "exec", b"cat"))
         self.assertFalse(self.peer.request(channel, "exec", b"echo second"))
@@ -121,7 +121,7 @@ class Inside(unittest.TestCase):
         channel.shutdown_write()
         self.assertEqual(self.read_all(channel), b"")
 
-    def test_requests_that_are_not_served_fail_each_time(self):
+    def test_requests_that_are_not_served_fail_each_time(self):  # B26, B28, B29, B30
         channel = self.open()
         for _ in range(50):
             self.assertFalse(self.peer.request(channel, "env", b"LD_PRELOAD", b"/tmp/x.so"))
@@ -133,14 +133,14 @@ class Inside(unittest.TestCase):
         channel.exec_command("env")
         self.assertNotIn(b"LD_PRELOAD", self.read_all(channel))
 
-    def test_values_of_256_kb_leave_no_memory_behind(self):
+    def test_values_of_256_kb_leave_no_memory_behind(self):  # B26
         channel = self.open()
         for _ in range(20):
             self.assertFalse(self.peer.request(channel, "env", b"A" * 16, b"x" * 200000))
         channel.exec_command("echo in")
         self.assertEqual(self.read_all(channel), b"in\n")
 
-    def test_global_requests_are_refused(self):
+    def test_global_requests_are_refused(self):  # B28, B31
         for name in ("tcpip-forward", "cancel-tcpip-forward", "streamlocal-forward@openssh.com", "no-such@example.org"):
             self.assertIsNone(self.peer.global_request(name, ("127.0.0.1", 0), wait=True), name)
         for _ in range(2000):
@@ -152,7 +152,7 @@ class Inside(unittest.TestCase):
         channel.exec_command(command)
         return self.read_all(channel)
 
-    def test_channels_other_than_sessions_are_refused(self):
+    def test_channels_other_than_sessions_are_refused(self):  # B28
         for kind in ("direct-tcpip", "x11", "forwarded-tcpip", "direct-streamlocal@openssh.com", "no-such"):
             with self.assertRaises(paramiko.ChannelException):
                 if kind in ("direct-tcpip", "forwarded-tcpip"):
@@ -162,7 +162,7 @@ class Inside(unittest.TestCase):
                 else:
                     self.peer.open_channel(kind, timeout=READ)
 
-    def test_ten_channels_and_no_more(self):
+    def test_ten_channels_and_no_more(self):  # B16
         channels = [self.open() for _ in range(10)]
         for _ in range(20):
             with self.assertRaises(paramiko.ChannelException):
@@ -177,11 +177,11 @@ class Inside(unittest.TestCase):
         except paramiko.ChannelException:
             return False
 
-    def test_two_hundred_channels_one_after_the_other(self):
+    def test_two_hundred_channels_one_after_the_other(self):  # B16
         for _ in range(200):
             self.assertTrue(until(self.opens, 10))
 
-    def test_a_storm_of_resizes_leaves_the_last_size(self):
+    def test_a_storm_of_resizes_leaves_the_last_size(self):  # B25
         channel = self.open()
         channel.get_pty("xterm", 80, 24)
         channel.exec_command("read x; stty size")
@@ -192,7 +192,7 @@ class Inside(unittest.TestCase):
         channel.sendall(b"\n")
         self.assertIn(b"45 123", self.read_all(channel))
 
-    def test_absurd_terminals_are_clamped(self):
+    def test_absurd_terminals_are_clamped(self):  # B24
         channel = self.open()
         self.assertTrue(self.peer.request(channel, "pty-req", b"../../\x1b[31m", 0xffffffff, 0, 0, 0, b"\x80" * 100000))
         channel.exec_command("stty size; echo TERM=$TERM")
@@ -200,7 +200,7 @@ class Inside(unittest.TestCase):
         self.assertIn(b"24 1000", text)
         self.assertNotIn(b"..", text)
 
-    def test_signals_reach_the_program_and_odd_ones_nobody(self):
+    def test_signals_reach_the_program_and_odd_ones_nobody(self):  # B30
         channel = self.open()
         channel.exec_command("trap 'echo got; exit 7' USR1; echo ready; while :; do sleep 0.1; done")
         self.assertEqual(channel.recv(100), b"ready\n")
@@ -210,7 +210,7 @@ class Inside(unittest.TestCase):
         self.assertEqual(self.read_all(channel), b"got\n")
         self.assertEqual(channel.recv_exit_status(), 7)
 
-    def test_data_past_the_window_ends_the_connection(self):
+    def test_data_past_the_window_ends_the_connection(self):  # B21
         channel = self.open()
         channel.exec_command("sleep 30")
         try:
@@ -221,7 +221,7 @@ class Inside(unittest.TestCase):
         self.assertTrue(until(lambda: not self.peer.is_active(), READ))
         self.assertTrue(self.neighbour_is_served())
 
-    def test_a_window_past_its_end_harms_nobody(self):
+    def test_a_window_past_its_end_harms_nobody(self):  # B19
         channel = self.open()
         channel.exec_command("cat")
         try:
@@ -232,13 +232,13 @@ class Inside(unittest.TestCase):
         time.sleep(0.5)
         self.assertTrue(self.neighbour_is_served())
 
-    def test_a_window_of_nothing_stops_one_program_only(self):
+    def test_a_window_of_nothing_stops_one_program_only(self):  # B17
         stuck = self.peer.open_session(window_size=32768, timeout=READ)
         stuck.exec_command("head -c 1000000 /dev/zero")
         time.sleep(0.5)
         self.assertEqual(self.read_all_of("echo in"), b"in\n")
 
-    def test_words_to_channels_that_are_not_there_harm_nobody(self):
+    def test_words_to_channels_that_are_not_there_harm_nobody(self):  # B22
         channel = self.open()
         channel.exec_command("echo done")
         self.read_all(channel)
@@ -250,14 +250,14 @@ class Inside(unittest.TestCase):
             self.peer.say(cMSG_CHANNEL_WINDOW_ADJUST, number, 1000)
         self.assertTrue(self.neighbour_is_served())
 
-    def test_ignored_packets_do_not_count_as_a_command_cut_short(self):
+    def test_ignored_packets_do_not_count_as_a_command_cut_short(self):  # B27
         channel = self.open()
         for _ in range(50):
             self.peer.say(cMSG_IGNORE, b"noise")
         self.assertTrue(self.peer.request(channel, "exec", b"echo in"))
         self.assertEqual(self.read_all(channel), b"in\n")
 
-    def test_new_keys_in_the_middle_lose_nothing(self):
+    def test_new_keys_in_the_middle_lose_nothing(self):  # B15
         channel = self.open()
         channel.exec_command("cat")
         for number in range(3):
@@ -276,7 +276,7 @@ class AtTheDoor(unittest.TestCase):
         channel.exec_command("echo in")
         self.assertEqual(channel.recv(10), b"in\n")
 
-    def test_a_sixth_refusal_is_the_last(self):
+    def test_a_sixth_refusal_is_the_last(self):  # B05
         peer = Peer()
         self.addCleanup(peer.close)
         for _ in range(10):
@@ -287,7 +287,7 @@ class AtTheDoor(unittest.TestCase):
         self.assertEqual(peer.kinds.count(MSG_USERAUTH_FAILURE), 6)
         self.assertTrue(until(lambda: not peer.is_active(), 10))
 
-    def test_nothing_starts_before_login(self):  # P41
+    def test_nothing_starts_before_login(self):  # P41, B02
         peer = Peer()
         self.addCleanup(peer.close)
         with self.assertRaises((paramiko.SSHException, EOFError)):
@@ -295,7 +295,7 @@ class AtTheDoor(unittest.TestCase):
         self.assertTrue(until(lambda: not peer.is_active(), 25))
 
     @fake_only
-    def test_names_are_logged_escaped(self):
+    def test_names_are_logged_escaped(self):  # B36
         peer = Peer()
         self.addCleanup(peer.close)
         for _ in range(7):

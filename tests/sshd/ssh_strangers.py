@@ -121,7 +121,7 @@ class Strangers(unittest.TestCase):
 
 
 class Floods(Strangers):
-    def test_64_connections_without_a_login_fill_their_source_and_nothing_else(self):
+    def test_64_connections_without_a_login_fill_their_source_and_nothing_else(self):  # B07, B09
         friend = self.established()
         half_open = [self.greeted() for _ in range(64)]
         self.assertNotIn(None, half_open)
@@ -140,7 +140,7 @@ class Floods(Strangers):
         self.assertEqual(self.own.sshd.wait(20), 0)
         self.assertRegex(self.own.log_text(), r"sshd\.summary accepted=\d+ admitted=\d+ dropped=1 .*too-many-from-source=1 ")
 
-    def test_of_many_from_many_sources_a_part_is_dropped_and_who_tries_again_gets_in(self):
+    def test_of_many_from_many_sources_a_part_is_dropped_and_who_tries_again_gets_in(self):  # B09
         friend = self.established()
         peers = [self.connect("127.0.1.%d" % (number % 8)) for number in range(160)]
         self.assertTrue(until(lambda: self.dropped("early-drop") > 0, 20))
@@ -171,7 +171,7 @@ OF_A_SANITIZER = re.compile(r"==\d+==WARNING: ASan is ignoring requested |False 
 
 
 class OtherProtocols(Strangers):
-    def test_what_is_not_ssh_is_closed_within_a_second_with_one_line(self):
+    def test_what_is_not_ssh_is_closed_within_a_second_with_one_line(self):  # B10, B38
         http = b"GET / HTTP/1.1\r\nHost: host.example\r\nUser-Agent: test\r\n\r\n"
         strange = {"tls": client_hello(), "http": http, "redis": b"PING\r\n", "ssh-1": b"SSH-1.5-old\r\n",
                    "control bytes": b"\x1b[31m\r\n", "a megabyte": b"SSH-2.0-" + b"x" * (1 << 20)}
@@ -198,7 +198,7 @@ class OtherProtocols(Strangers):
 class FewDescriptors(Strangers):
     DESCRIPTORS = 40
 
-    def test_when_descriptors_run_out_the_listener_refuses_and_does_not_spin(self):
+    def test_when_descriptors_run_out_the_listener_refuses_and_does_not_spin(self):  # B09
         friend = self.established()
         peers = [self.connect() for _ in range(60)]
         self.assertTrue(until(lambda: self.dropped("no-descriptors") > 0, 20))

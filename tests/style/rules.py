@@ -11,6 +11,7 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from functions import functions  # noqa: E402
+from hostile import hostile  # noqa: E402
 from layers import includes, links  # noqa: E402
 from promises import promises  # noqa: E402
 from tree import CODE, SCRIPTS, Tree, bare, line_of  # noqa: E402
@@ -86,7 +87,7 @@ def folders(tree):
                 yield path, 1, f"there is no {name} folder: a thing is a value, a host object or part of the contract"
 
 
-RULES = (includes, privileged_calls, sizes, words, headers, folders, promises)
+RULES = (includes, privileged_calls, sizes, words, headers, folders, promises, hostile)
 
 
 def main():

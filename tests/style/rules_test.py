@@ -7,6 +7,7 @@ import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import layers  # noqa: E402
+import hostile  # noqa: E402
 import promises  # noqa: E402
 import rules  # noqa: E402
 from functions import functions  # noqa: E402
@@ -166,6 +167,26 @@ class Promises(Sample):
         self.assertEqual(len(self.check(page, tests__a_test_dot_cpp="[P06]")), 1)
         self.assertEqual(self.check(page, tests__a_test_dot_cpp="[P05]"), [])
         self.assertEqual(len(self.check(self.PAGE.replace("- **P05** It holds. *pending*", "- **P05** It holds."))), 1)
+
+
+class HostileKinds(Sample):
+    PAGE = "".join(f"| B{n:02} | it does | it meets | `raw_all` |\n" for n in hostile.KINDS)
+    TEST = " ".join(f"B{n:02}" for n in hostile.KINDS)
+
+    def check(self, page, test=TEST):
+        return self.complaints(hostile.hostile, **{"docs__hostile-ssh_dot_md": page, "tests__sshd__ssh_raw_all_dot_py": test})
+
+    def test_the_full_page_is_accepted(self):
+        self.assertEqual(self.check(self.PAGE), [])
+
+    def test_a_dropped_or_doubled_kind_is_found(self):
+        self.assertEqual(len(self.check(self.PAGE.replace("| B05 |", "| 5 |"))), 1)
+        self.assertEqual(len(self.check(self.PAGE.replace("| B05 |", "| B05, B06 |"))), 1)
+
+    def test_a_kind_whose_test_is_not_there_or_does_not_say_so_is_found(self):
+        self.assertEqual(len(self.check(self.PAGE, self.TEST.replace("B05", ""))), 1)
+        self.assertEqual(len(self.check(self.PAGE.replace("| B05 | it does | it meets | `raw_all` |", "| B05 | - | - | `raw_none` |"))), 1)
+        self.assertEqual(len(self.check(self.PAGE.replace("| B05 | it does | it meets | `raw_all` |", "| B05 | - | - | nobody |"))), 1)
 
 
 if __name__ == "__main__":
