@@ -126,7 +126,7 @@ class Logins(RawCase):
 
     def test_a_bad_name_and_a_bad_code_have_the_same_answer_in_the_same_time(self):  # B36
         answers, times = {}, {}
-        for _ in range(16):
+        for _ in range(8):
             for name, (user, code) in {"code": ("run", WRONG_CODE), "name": ("nobody", "any"), "both": ("nobody", WRONG_CODE)}.items():
                 peer = self.at_the_door()
                 for _ in range(4):
