@@ -36,5 +36,6 @@ fuzz() {
 }
 
 status=0
-fuzz ssh mayfly_fuzz_session "$seconds" || status=1
+fuzz text mayfly_fuzz_text $((seconds / 10)) || status=1
+fuzz ssh mayfly_fuzz_session $((seconds - seconds / 10)) || status=1
 exit "$status"
