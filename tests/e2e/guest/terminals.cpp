@@ -140,6 +140,12 @@ class Room {
   std::vector<microseconds> echoes_;
 };
 
+bool is_told_to_go_on() {
+  int next = std::getchar();
+  while (next != '\n' && next != EOF) next = std::getchar();
+  return next != EOF;
+}
+
 }  // namespace
 
 }  // namespace mayfly::test
@@ -153,9 +159,8 @@ int main(int argc, char** argv) {
   Room room(std::move(people));
   std::printf("open\n");
   std::fflush(stdout);
-  if (std::getchar() == EOF) return 1;
+  if (!is_told_to_go_on()) return 1;
   room.type_for(std::chrono::seconds(std::atoi(argv[3])));
   room.tell();
-  (void)std::getchar();
-  return 0;
+  return is_told_to_go_on() ? 0 : 1;
 }
