@@ -95,6 +95,9 @@ MAY_NOT_LINK = {
     "mayfly-api": FRONT_ENDS + "|libssh|-lssh|ncurses",
     "mayfly-top": FRONT_ENDS + "|libssh|-lssh|boost",
 }
+# An object that nobody else may be made of, and the only outputs that may: it takes the secrecy out of SSH.
+CLEAR_TEXT = "clear_text.cpp"
+MAY_BE_CLEAR_TEXT = ("fuzz_session_replay", "mayfly_fuzz_session", "clear_text.cpp.o")
 MUST_EXIST = ("mayfly-builder", "mayfly-witness", "mayfly-supervisor")
 
 
@@ -113,3 +116,6 @@ def links(build_ninja):
         for library in libraries.get(program, "").split():
             if re.search(pattern, library):
                 yield "build.ninja", 1, f"{program} may not be linked with {library}"
+    for output, inputs in re.findall(r"^build (\S+?): (.*)$", build_ninja, re.M):
+        if CLEAR_TEXT in inputs and os.path.basename(output) not in MAY_BE_CLEAR_TEXT:
+            yield "build.ninja", 1, f"{output} may not be made of {CLEAR_TEXT}, which is for the fuzzers alone"

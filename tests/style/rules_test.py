@@ -81,6 +81,11 @@ class Links(unittest.TestCase):
     def test_a_graph_without_the_privileged_programs_is_no_graph(self):
         self.assertEqual(len(list(layers.links(""))), len(layers.MUST_EXIST))
 
+    def test_finds_the_clear_text_of_the_fuzzers_in_another_program(self):
+        objects = "build bin/{}: CXX_EXECUTABLE_LINKER__x tests/fuzz/CMakeFiles/x.dir/clear_text.cpp.o | a.a\n"
+        self.assertEqual(list(layers.links(self.GOOD + objects.format("tests/fuzz_session_replay"))), [])
+        self.assertEqual(len(list(layers.links(self.GOOD + objects.format("mayfly-sshd-session")))), 1)
+
 
 class PrivilegedCalls(Sample):
     def one(self, path, line):
