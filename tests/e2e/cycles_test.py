@@ -13,7 +13,7 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from harness import Service, ends_within, run_tests  # noqa: E402
-from inventory import LONG, assert_back_to, core_processes, memory_kib, pss_kib, settled, slope, warmed_up  # noqa: E402
+from inventory import LONG, assert_back_to, core_processes, memory_kib, needs_root, pss_kib, settled, slope, warmed_up  # noqa: E402
 
 CYCLES, ROUNDS = (10_000, 20) if LONG else (300, 3)
 WARM_UP = 500 if LONG else 60
@@ -23,6 +23,7 @@ AT_ONCE = 4
 MOST_KIB_PER_CYCLE = 0.5 if LONG else 0.8
 MOST_SHMEM_PER_CYCLE = 8
 
+needs_root()
 ends_within(150, 2000)
 CONFIG = tempfile.NamedTemporaryFile("w", suffix=".jsonc", prefix="mayfly-cycles-")
 # All of them come with one code, which has no more than 20 jails a second unless an operator says so.

@@ -7,6 +7,7 @@ Counts must be again what they were; memory is a series of samples (`memory_kib`
 import json
 import os
 import re
+import sys
 import time
 
 from harness import cgroups_of, children_of, wait_until
@@ -20,6 +21,13 @@ TOLERANCE = {"terminals of the host": 150 if LONG else 10, "mounts of the host":
 # could be a leak that is not seen; a jail in a hundred that leaves its group is more than that in the long form.
 AHEAD, MOST_AHEAD = "ahead-", 64
 STILL = 1.5  # seconds
+
+
+def needs_root():
+    """Our processes are not dumpable: nobody else may count their descriptors."""
+    if os.geteuid() != 0:
+        print("mayfly-skip: needs root, to count the descriptors of processes that are not dumpable")
+        sys.exit(77)
 
 
 def read(path):

@@ -13,13 +13,14 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from harness import Service, children_of, ends_within, run_tests  # noqa: E402
-from inventory import LONG, anonymous_kib, assert_back_to, core_processes, descendants, process_table, pss_kib, warmed_up  # noqa: E402
+from inventory import LONG, anonymous_kib, assert_back_to, core_processes, descendants, needs_root, process_table, pss_kib, warmed_up  # noqa: E402
 
 SESSIONS, SECONDS = (300, 60) if LONG else (40, 8)
 # 50 ms is the promise, on a machine with two processors and nothing else to do. Where forty are a part of a test run the
 # machine may be busy with others.
 MOST_MEDIAN_MS = 50 if LONG else 1000
 
+needs_root()
 ends_within(150, 800)
 CONFIG = tempfile.NamedTemporaryFile("w", suffix=".jsonc", prefix="mayfly-terminals-")
 # As an operator would for a course: three hundred shells of 256 MiB are more than most machines have, and a hundred people come
