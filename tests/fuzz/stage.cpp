@@ -147,6 +147,12 @@ int __wrap_poll(pollfd* entries, nfds_t count, int timeout_ms) {
   return stage == nullptr ? ::__real_poll(entries, count, timeout_ms) : stage->poll(entries, count, timeout_ms);
 }
 
+// What _FORTIFY_SOURCE makes of poll(2) in some builds: it checks the length first.
+int __wrap___poll_chk(pollfd* entries, nfds_t count, int timeout_ms, std::size_t bytes) {
+  if (count * sizeof *entries > bytes) mayfly::fuzz::violated("poll(2) is given more entries than there are");
+  return __wrap_poll(entries, count, timeout_ms);
+}
+
 ssize_t __wrap_write(int fd, const void* bytes, std::size_t count) {
   const Stage* const stage = Stage::active();
   if (stage == nullptr || fd != STDERR_FILENO) return ::__real_write(fd, bytes, count);
