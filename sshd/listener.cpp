@@ -153,17 +153,19 @@ void Listener::serve(Fd connection) {
     tell_peer(connection, *refusal);
     return refuse(*refusal, peer->source);
   }
-  if (auto started = start_session(std::move(connection), *peer); !started) {
+  if (auto started = start_session(connection, *peer); !started) {
     entrance_.left({peer->source, peer->loopback}, SessionEnd::OwnFailure, monotonic_now());
     // While nothing can be started, one of them a second is told in full.
     if (!refusals_.is_anything_untold()) tell_not_started(started.error());
-    return refuse(out_of_descriptors(started.error().error) ? Refusal::NoDescriptors : Refusal::SessionNotStarted,
-                  peer->source);
+    const bool is_short = out_of_descriptors(started.error().error);
+    const Refusal why = is_short ? Refusal::NoDescriptors : Refusal::SessionNotStarted;
+    if (connection) tell_peer(connection, why);
+    return refuse(why, peer->source);
   }
   ++accepted_;
 }
 
-Expected<void> Listener::start_session(Fd connection, const Peer& peer) {
+Expected<void> Listener::start_session(Fd& connection, const Peer& peer) {
   Fd lease = TRY(connect_at_once(config_.lease));
   ReportPipe report = TRY(ReportPipe::make());
   SessionProcess process =

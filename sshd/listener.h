@@ -38,7 +38,7 @@ class Listener {
   bool accept_one();
   void serve(Fd connection);
   void tell_not_started(const Failure& why) const;
-  Expected<void> start_session(Fd connection, const Peer& peer);
+  Expected<void> start_session(Fd& connection, const Peer& peer);  // taken once there is all that a session needs
   Expected<void> watch(Session session);
   void take_report(Session& session);
   void session_ended(int pidfd);

@@ -23,12 +23,12 @@ enum class Refusal : unsigned char {
 inline constexpr std::array<std::string_view, 6> kRefusalNames = {
     "too-many-connections", "too-many-from-source", "early-drop", "penalty", "no-descriptors", "session-not-started"};
 
-// What the peer is told, as lines before a banner (RFC 4253 section 4.2); a client shows them when it is asked to be
-// verbose. No more than a stranger may know. "" where there is nobody left to tell.
+// What the peer is told, as a line before a banner (RFC 4253 section 4.2); a client shows it when it is asked to be
+// verbose. No more than a stranger may know.
 inline constexpr std::array<std::string_view, 6> kRefusalTexts = {
     "Too many connections, try again\r\n", "Too many connections from your address\r\n",
     "Too many connections, try again\r\n", "Not allowed at this time\r\n",
-    "Too many connections, try again\r\n", ""};
+    "Too many connections, try again\r\n", "No connections now, try again\r\n"};
 
 class RefusalCounts {
  public:
