@@ -119,10 +119,17 @@ class Windows(Channels):
             self.assertTrue(peer.open_channel(most=10).run("echo $$ > %s; echo abc; exec sleep 100" % mark.name))
             self.assertTrue(client.until(lambda: os.path.getsize(mark.name) > 1, 20))
             pid = int(mark.read())
+            self.assertTrue(client.until(lambda: self.processor_seconds() > 0.5, 20))
             peer.close()
             self.assertTrue(client.until(lambda: not self.front_end.sessions(), 30))
             self.assertTrue(client.until(lambda: not os.path.exists("/proc/%d" % pid), 5))
-        self.assertIn(self.trouble_expected, self.front_end.log_text())
+        self.assertTrue(client.until(lambda: self.trouble_expected in self.front_end.log_text(), 5))
+
+    def processor_seconds(self):
+        """That the one session process has used."""
+        with open("/proc/%d/stat" % self.front_end.sessions()[0]) as stat:
+            fields = stat.read().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def test_a_window_past_its_end_ends_the_connection(self):  # B19
         for first, added in ((0xffffffff, 1), (0xffffffff, 0xffffffff), (1 << 31, 1 << 31)):
