@@ -37,20 +37,31 @@ bool play_keys(std::string_view text) {
   return keys.refused().empty() && !keys.keys().empty();
 }
 
-// In memory where there is such a place: the file is flushed to the disk at each write.
-const std::string& directory() {
-  static const std::string made = [] {
+// In memory where there is such a place: the file is flushed to the disk at each write. Removed at the end.
+class Directory {
+ public:
+  Directory() {
     char in_memory[] = "/dev/shm/mayfly-fuzz-XXXXXX", on_disk[] = "/tmp/mayfly-fuzz-XXXXXX";
     const char* name = ::mkdtemp(in_memory);
     if (name == nullptr) name = ::mkdtemp(on_disk);
     if (name == nullptr) violated("the harness has a directory");
-    std::atexit([] {
-      (void)std::remove((directory() + "/invites.json").c_str());
-      (void)std::remove(directory().c_str());
-    });
-    return std::string(name);
-  }();
-  return made;
+    name_ = name;
+  }
+  Directory(const Directory&) = delete;
+  Directory& operator=(const Directory&) = delete;
+  ~Directory() {
+    (void)std::remove((name_ + "/invites.json").c_str());
+    (void)std::remove(name_.c_str());
+  }
+  [[nodiscard]] const std::string& name() const { return name_; }
+
+ private:
+  std::string name_;
+};
+
+const std::string& directory() {
+  static const Directory made;
+  return made.name();
 }
 
 bool same(const Invite& a, const Invite& b) {
