@@ -58,7 +58,8 @@ Expected<void> judge_proc(const MountLine& line, Seen& seen) {
   }
   if (line.root != "/") return wrong("proc", "/proc is only a part of a procfs");
   if (!is_read_only(line)) return wrong("proc", "/proc can be written to");
-  const bool hides = has_word(line.super_options, "hidepid=invisible") || has_word(line.super_options, "hidepid=2");
+  // Not "invisible": group 0 of the host, which a caller may be in, sees through that.
+  const bool hides = has_word(line.super_options, "hidepid=ptraceable") || has_word(line.super_options, "hidepid=4");
   if (!hides) return wrong("proc", "/proc shows the processes of others");
   seen.proc = true;
   return {};

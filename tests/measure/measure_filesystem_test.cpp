@@ -13,7 +13,7 @@ const std::string kJail =
     "75 81 0:39 / /etc ro,nosuid,nodev,noexec,relatime - tmpfs none rw,size=8192k,mode=755\n"
     "76 81 0:40 / /dev ro,nosuid,noexec,relatime - tmpfs none rw,size=64k,mode=755\n"
     "81 77 0:46 / / rw,nosuid,nodev,relatime - tmpfs none rw,size=65536k,nr_inodes=8192,mode=755,uid=19,gid=19\n"
-    "82 81 0:47 / /proc ro,nosuid,nodev,noexec,relatime - proc none rw,hidepid=invisible\n"
+    "82 81 0:47 / /proc ro,nosuid,nodev,noexec,relatime - proc none rw,hidepid=ptraceable\n"
     "92 82 0:38 /empty/file /proc/keys ro,nosuid,nodev,noexec,relatime - tmpfs none rw,size=1024k,mode=755\n"
     "100 76 0:48 / /dev/pts rw,nosuid,noexec,relatime - devpts none rw,mode=620,ptmxmode=666,max=64\n";
 constexpr FilesystemFacts kFacts{64u << 20, 8192, true, 1};
@@ -69,7 +69,8 @@ TEST_CASE("one more writable mount is found, wherever it is") {
 
 TEST_CASE("a procfs that is not private is found") {
   CHECK(wrong(with("/proc ro,", "/proc rw,")) == "filesystem");
-  CHECK(wrong(with(",hidepid=invisible", "")) == "proc");
+  CHECK(wrong(with(",hidepid=ptraceable", "")) == "proc");
+  CHECK(wrong(with("hidepid=ptraceable", "hidepid=invisible")) == "proc");  // group 0 of the host would see
   CHECK(wrong(with("0:47 / /proc", "0:47 /sys /proc")) == "proc");
   CHECK(wrong(with("0:47 / /proc", "0:47 / /mnt")) == "proc");
   CHECK(wrong(with("/proc/keys", "/etc/keys")) == "proc");
@@ -78,7 +79,7 @@ TEST_CASE("a procfs that is not private is found") {
 TEST_CASE("a procfs is there exactly when inside says so") {
   CHECK(wrong(kJail, {64u << 20, 8192, false}) == "proc");
   const std::string none =
-      with("82 81 0:47 / /proc ro,nosuid,nodev,noexec,relatime - proc none rw,hidepid=invisible\n", "");
+      with("82 81 0:47 / /proc ro,nosuid,nodev,noexec,relatime - proc none rw,hidepid=ptraceable\n", "");
   CHECK(wrong(none) == "proc");
   CHECK(wrong(none, {64u << 20, 8192, false}).empty());
 }

@@ -48,6 +48,13 @@ class WithWhatIsLeft(Promise):
             self.assertEqual((done.returncode, done.stdout), (0, b"it ran\n") if has_entry else (125, b""), done.stderr)
             self.assertEqual(b"--state" in done.stderr, not has_entry)
 
+    def test_a_user_in_the_hosts_group_0_sees_no_more_in_proc(self):
+        seen = ["/usr/bin/setpriv", "--reuid", str(self.user.uid), "--regid", "0", "--clear-groups", self.user.program, "run", "--", "sh",
+                "-c", "ls -d /proc/[0-9]* | grep -cx /proc/1; ls -d /proc/$$ | grep -cx /proc/$$"]
+        done = subprocess.run(seen, env=self.user.environment, cwd="/", capture_output=True, timeout=60, check=False)
+        had_proc = self.user.result(["true"])["controls"]["proc"] != "absent"
+        self.assertEqual(done.stdout, b"0\n1\n" if had_proc else b"0\n0\n", done.stderr)
+
     def test_a_required_control_that_is_absent_means_no_jail(self):
         for who in self.everybody():
             controls = who.result(["true"])["controls"]

@@ -27,7 +27,9 @@ int mount_proc(Inside& in) {
   if (!in.host.proc_available || in.leaves_out(Layer::Proc)) return -1;
   const Fd context(::fsopen("proc", FSOPEN_CLOEXEC));
   in.check(context.get());
-  in.check(set_option(context.get(), "hidepid", "2"));  // invisible; per mount since Linux 5.8
+  // Who may not be traced is invisible; per mount since Linux 5.8. "invisible" would make an exception for the host's
+  // group 0 (proc(5), gid=), which an ordinary user's jails may have.
+  in.check(set_option(context.get(), "hidepid", "ptraceable"));
   Fd proc = finish_mount(context.get(), MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
   in.check(proc.get());
   in.check(attach(proc.get(), AT_FDCWD, "/jail/proc"));
