@@ -114,6 +114,8 @@ def one_channel():
     seed("exec-echo", "runs=1 input=11 output=11 statuses=1", channel_open(), execute("cat"), data("hello\n"),
          extended("not for you"), data(b"\0\xff\r\n\x1b"), eof(), play=ECHO)
     seed("data-before-exec", "runs=1 input=6 output=6", channel_open(), data("early\n"), execute("cat"), eof(), play=ECHO)
+    seed("input-that-nobody-reads", "runs=1 statuses=1", channel_open(), execute(), *[data(b"i" * 3000)] * 3, eof(),
+         jail_ends(1, EXIT, 4), play=INTERACTIVE)
     seed("much-output", "runs=1 output=300000 statuses=1", channel_open(window=1 << 21), execute(), play=MUCH)
     seed("much-output-small-window", "runs=1 output>=1100 statuses=0", channel_open(window=100), execute(), adjust(1000),
          adjust(7), play=MUCH)

@@ -1,5 +1,6 @@
 #include "tests/fuzz/played_supervisor.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -160,6 +161,8 @@ void PlayedSupervisor::on(const Open& open, std::vector<Fd> fds) {
   jail.out = std::move(*next++);
   if (!open.request.terminal) jail.err = std::move(*next++);
   jail.in = std::move(*next);
+  // It reads nothing: its pipe is full soon, and what more the peer sends has to wait in the session.
+  if (jail.play == Play::Interactive) (void)::fcntl(jail.in.get(), F_SETPIPE_SZ, 4096);
   begin(open.run, jails_[open.run] = std::move(jail));
 }
 
