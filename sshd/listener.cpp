@@ -168,9 +168,11 @@ void Listener::serve(Fd connection) {
 Expected<void> Listener::start_session(Fd& connection, const Peer& peer) {
   Fd lease = TRY(connect_at_once(config_.lease));
   ReportPipe report = TRY(ReportPipe::make());
-  SessionProcess process =
-      TRY(SessionProcess::start(program_, {std::move(connection), std::move(lease), std::move(report.theirs)}));
-  return watch({std::move(process), std::move(report.ours), {peer.source, peer.loopback}});
+  SessionDescriptors own{std::move(connection), std::move(lease), std::move(report.theirs)};
+  auto process = SessionProcess::start(program_, own);
+  connection = std::move(own.connection);  // to be told why, where there is no process that has it
+  if (!process) return tl::make_unexpected(process.error());
+  return watch({std::move(*process), std::move(report.ours), {peer.source, peer.loopback}});
 }
 
 Expected<void> Listener::watch(Session session) {

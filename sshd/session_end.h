@@ -33,6 +33,8 @@ inline SessionEnd session_end(int status) {
   switch (WTERMSIG(status)) {
     case SIGALRM:
       return SessionEnd::GraceExceeded;
+    case SIGPROF:  // a turn without end (session/turn_watch.h), which a peer can bring about: no crash of ours
+      return SessionEnd::BadProtocol;
     case SIGTERM:
     case SIGINT:
     case SIGHUP:

@@ -55,7 +55,7 @@ int order_signals(SpawnOrder& order) {
 
 }  // namespace
 
-Expected<SessionProcess> SessionProcess::start(const std::string& program, SessionDescriptors own) {
+Expected<SessionProcess> SessionProcess::start(const std::string& program, SessionDescriptors& own) {
   SpawnOrder order;
   if (const int error = order_descriptors(order, own); error != 0)
     return failure("prepare descriptors of session", error);
@@ -75,6 +75,7 @@ Expected<SessionProcess> SessionProcess::start(const std::string& program, Sessi
     ::waitid(P_PID, static_cast<id_t>(pid), &gone, WEXITED);
     return tl::make_unexpected(pidfd.error());
   }
+  own = SessionDescriptors();
   return SessionProcess(pid, std::move(*pidfd));
 }
 

@@ -12,7 +12,7 @@
 
 namespace mayfly {
 
-// What one session has for itself; closed in this process once the child has it.
+// What one session has for itself; closed in this process once the child has been started.
 struct SessionDescriptors {
   Fd connection;
   Fd lease;
@@ -23,7 +23,8 @@ class SessionProcess {
  public:
   // kKeeperPidfd, kSessionHostKey, kSessionConfig and kSessionListenerPidfd are open in this process under those very
   // numbers, and none of `own` has a number below them or kSessionReport's.
-  static Expected<SessionProcess> start(const std::string& program, SessionDescriptors own);
+  // A failure leaves `own` as it was.
+  static Expected<SessionProcess> start(const std::string& program, SessionDescriptors& own);
 
   [[nodiscard]] pid_t pid() const { return pid_; }
   [[nodiscard]] const Fd& pidfd() const { return pidfd_; }

@@ -26,6 +26,7 @@ struct TopTree {
 // One row of the bind table, ready to be copied.
 struct PreparedRow {
   static constexpr std::size_t kMostTrees = 18;
+  int error = 0;  // not 0: a folder of the profile is missing, and its jails cannot be built
   std::uint32_t count = 0;
   std::array<TopTree, kMostTrees> trees{};
 };

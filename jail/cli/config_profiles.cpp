@@ -49,6 +49,8 @@ Expected<void> read_profiles(const ConfigReader& in, const Json& object, Catalog
     if (profile == nullptr) {
       profile = &profiles.emplace_back(Profile{name, "", {}, "", ""});
       TRY(read_kind(row, in, catalogue, *profile));
+    } else if (profile->language.empty()) {  // the host is examined with it, as it is
+      return in.wrong(name, "is built in and cannot be changed");
     } else if (value.contains("language") || value.contains("shell")) {
       return in.wrong(name, "is built in and stays what it is; it takes \"seed\" and \"readonly\"");
     }

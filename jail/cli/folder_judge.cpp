@@ -3,7 +3,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <filesystem>
 #include <string_view>
 
 #include "jail/spec/escape.h"
@@ -43,17 +45,60 @@ Expected<struct stat> look(const std::string& whole, const std::string& path) {
   return status;
 }
 
-Expected<void> judge_parent(const std::string& whole, const std::string& parent) {
+bool is_trusted(uid_t owner) { return owner == 0 || owner == ::geteuid(); }
+
+// In a directory with the sticky bit only an entry's owner can exchange it.
+Expected<void> judge_parent(const std::string& whole, const std::string& parent, const std::string& child) {
   const struct stat status = TRY(look(whole, parent));
-  const bool others_write = (status.st_mode & 022) != 0 && (status.st_mode & S_ISVTX) == 0;
-  if (others_write || (status.st_uid != 0 && status.st_uid != ::geteuid()))
+  const bool others_write = (status.st_mode & 022) != 0;
+  const bool keeps_entries = (status.st_mode & S_ISVTX) != 0 && is_trusted(TRY(look(whole, child)).st_uid);
+  if ((others_write && !keeps_entries) || !is_trusted(status.st_uid))
     return wrong(whole, "another user could put something else in its place: " + escape(parent, 200) +
                             " has to belong to root or to the service's user, and only its owner may write to it");
   return {};
 }
 
-bool is_within(std::string_view path, std::string_view folder) {
-  return path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/');
+using Identity = std::pair<dev_t, ino_t>;
+
+// Of `path` and each directory above it. Whatever it is called: through links, "..", or another mount of it.
+std::vector<Identity> way_up(const std::filesystem::path& path) {
+  std::vector<Identity> found;
+  for (std::filesystem::path at = path;; at = at.parent_path()) {
+    struct stat status {};
+    if (::stat(at.c_str(), &status) == 0) found.emplace_back(status.st_dev, status.st_ino);
+    if (at == at.parent_path()) return found;
+  }
+}
+
+bool has(const std::vector<Identity>& way, const std::string& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0 &&
+         std::count(way.begin(), way.end(), Identity(status.st_dev, status.st_ino)) != 0;
+}
+
+bool are_apart(const std::string& folder, const std::string& own) {
+  std::error_code unknown;  // then the path as it is
+  std::filesystem::path plain = std::filesystem::weakly_canonical(own, unknown);
+  if (unknown) plain = own;
+  if (!plain.has_filename()) plain = plain.parent_path();
+  return !has(way_up(plain), folder) && !has(way_up(folder), plain.string());
+}
+
+// A socket can be connected to, and a FIFO opened, from a mount that is read-only: both would lead out of the jail.
+Expected<void> judge_contents(const std::string& path) {
+  constexpr int kMostLookedAt = 200'000;
+  std::error_code error;
+  int looked_at = 0;
+  std::filesystem::recursive_directory_iterator at(path, std::filesystem::directory_options::skip_permission_denied,
+                                                   error);
+  for (; !error && at != std::filesystem::recursive_directory_iterator() && looked_at < kMostLookedAt;
+       at.increment(error), ++looked_at) {
+    const auto kind = at->symlink_status(error).type();
+    if (kind == std::filesystem::file_type::socket || kind == std::filesystem::file_type::fifo)
+      return wrong(path, escape(at->path().string(), 200) +
+                             " is a socket or a FIFO, through which a program could leave its jail; take it away");
+  }
+  return {};
 }
 
 }  // namespace
@@ -62,7 +107,7 @@ Expected<void> keep_apart(const Catalogue& catalogue, const std::vector<std::str
   for (const Profile& profile : catalogue.profiles())
     for (const std::string& folder : {profile.seed, profile.readonly})
       for (const std::string& own : ours)
-        if (!folder.empty() && (is_within(own, folder) || is_within(folder, own)))
+        if (!folder.empty() && !own.empty() && !are_apart(folder, own))
           return failure("show folder to jails", 0, "profiles." + profile.name,
                          escape(folder, 200) + " and " + escape(own, 200) + ", which is the service's, are not apart");
   return {};
@@ -73,11 +118,11 @@ Expected<void> judge_folder(const std::string& path) {
   if (path.size() > kMostBytes) return wrong(path, "is longer than " + std::to_string(kMostBytes) + " bytes");
   if (is_of_the_kernel(path)) return wrong(path, "is not for jails; allowed is nothing in /proc, /sys, /dev and /run");
   for (auto slash = path.find('/', 1); slash != std::string::npos; slash = path.find('/', slash + 1))
-    TRY(judge_parent(path, path.substr(0, slash)));
+    TRY(judge_parent(path, path.substr(0, slash), path.substr(0, path.find('/', slash + 1))));
   const struct stat status = TRY(look(path, path));
   const bool readable = ::geteuid() == 0 ? (status.st_mode & 05) == 05 : ::access(path.c_str(), R_OK | X_OK) == 0;
   if (!readable) return wrong(path, "programs in jails run under ids of their own and cannot read it; chmod o+rx");
-  return {};
+  return judge_contents(path);
 }
 
 }  // namespace mayfly

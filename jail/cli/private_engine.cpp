@@ -140,7 +140,8 @@ Expected<PrivateEngine> PrivateEngine::start(const EngineOptions& options) {
   const BindChoices choices{privilege, uid_base, options.made_ahead ? MadeAhead::Yes : MadeAhead::No,
                             options.usr_local ? UsrLocal::Shown : UsrLocal::Hidden};
   const Catalogue& catalogue = options.policy.catalogue;
-  TRY(keep_apart(catalogue, {runtime, programs.directory()}));
+  const auto paths = find_paths(privilege, "");  // of a service of the same user, where it has a place
+  TRY(keep_apart(catalogue, {runtime, programs.directory(), paths ? paths->state : "", paths ? paths->run : ""}));
   const Fd binds = TRY(seal_bind_table(TRY(make_bind_table(choices, programs, catalogue))));
   const SupervisorConfig config = config_for(options, instance.id(), runtime, privilege, uid_base);
   const Fd config_fd = TRY(make_sealed_memfd("mayfly-config", encode(config).dump()));

@@ -298,6 +298,7 @@ Expected<Spec> resolve(const Request& request, const Policy& policy, JailId id, 
   spec.principal = request.principal;
   spec.profile = profile->name;
   spec.bind_row = profile->bind_row;
+  spec.has_data = !profile->readonly.empty();
   spec.language = language ? language->name : "";
   spec.label = request.label;
   spec.command = std::string(command_text.substr(0, utf8_cut(command_text, kMaxShownCommand)));

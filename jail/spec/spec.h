@@ -31,6 +31,7 @@ struct Spec {
   OriginKind origin = OriginKind::Cli;
   Door door = Door::Exec;
   std::string peer, principal, profile, language, label;
+  bool has_data = false;       // its profile's `readonly` at /data
   std::uint32_t bind_row = 0;  // which trees of the host it sees (wire/bind_table.h): its profile's
   std::string command;         // for people: what was asked, cut at 200 bytes on a character boundary, not escaped
   Limits limits;

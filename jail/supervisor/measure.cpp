@@ -170,7 +170,7 @@ Expected<Controls> ControlMeasurer::measure_placed(const GateFacts& facts) const
 
   const Limits& limits = facts.spec.limits;
   const FilesystemFacts filesystem{limits.disk.count, limits.inodes, facts.proof.proc_mounted != 0,
-                                   facts.builder.proc_masks};
+                                   facts.builder.proc_masks, facts.spec.has_data};
   TRY(judge_mounts(TRY(proc.read("mountinfo")), filesystem));
   controls.set(Control::Filesystem, Measured::Ephemeral);
   controls.set(Control::Proc, filesystem.proc_mounted ? Measured::Private : Measured::Absent);

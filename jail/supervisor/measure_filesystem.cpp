@@ -46,7 +46,7 @@ Expected<void> judge_root(const MountLine& line, const FilesystemFacts& facts) {
 
 // What has been seen so far.
 struct Seen {
-  bool root = false, usr = false, proc = false;
+  bool root = false, usr = false, proc = false, data = false;
   std::uint32_t proc_masks = 0;
 };
 
@@ -75,6 +75,8 @@ Expected<void> judge_line(const MountLine& line, const FilesystemFacts& facts, S
     TRY(judge_root(line, facts));
   }
   if (line.mount_point == "/usr") seen.usr = true;
+  if (line.mount_point == "/data") seen.data = true;
+  if (line.mount_point == "/seed") return wrong("filesystem", "the seed is mounted still");
   if (line.type == "proc") TRY(judge_proc(line, seen));
   if (line.mount_point != "/proc" && is_below(line.mount_point, "/proc")) ++seen.proc_masks;
   return {};
@@ -89,6 +91,9 @@ Expected<void> judge_mounts(std::string_view mountinfo, const FilesystemFacts& f
   if (!mountinfo.empty()) return wrong("filesystem", "a line of mountinfo has another form");
   if (!seen.root) return wrong("filesystem", "there is no mount at the root");
   if (!seen.usr) return wrong("filesystem", "/usr is not a mount of its own");
+  if (seen.data != facts.has_data)
+    return wrong("filesystem",
+                 facts.has_data ? "the profile's folder is not at /data" : "there is a /data of nobody's");
   if (seen.proc != facts.proc_mounted)
     return wrong("proc",
                  facts.proc_mounted ? "there is no procfs at /proc" : "there is a procfs that nobody asked for");

@@ -1,7 +1,7 @@
 // KeyExchanges: whether a peer has new keys made for nothing. Each exchange costs a signature and two curve operations,
 // and libssh has lost memory in them (CVE-2025-8277). One that follows on kBytesForOne, whichever way they went, pays
-// for itself: a client with a small RekeyLimit is served at any speed. The others are counted, kMostAtOnce and one more
-// each kEvery. Pure; time is passed in (monotonic).
+// for itself: a client whose RekeyLimit is that or more is served at any speed. The others are counted, kMostAtOnce and
+// one more each kEvery. Pure; time is passed in (monotonic).
 #pragma once
 
 #include <algorithm>

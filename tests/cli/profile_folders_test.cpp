@@ -78,6 +78,14 @@ TEST_CASE("a directory that others could exchange, or that jails cannot read, is
     const std::string below = folders.make("theirs/below");
     REQUIRE(::chown((folders.path() + "/theirs").c_str(), 61234, 61234) == 0);
     CHECK(has(why_not(below), "another user"));
+    // In /tmp its owner could put something else in its place.
+    const std::string top = folders.path() + "/top";
+    std::filesystem::create_directories(top);
+    ::chmod(top.c_str(), 01777);
+    const std::string theirs = folders.make("top/theirs");
+    CHECK(why_not(theirs) == "allowed");
+    REQUIRE(::chown(theirs.c_str(), 61234, 61234) == 0);
+    CHECK(has(why_not(theirs), "another user"));
     // What is theirs may be shown; only what leads there may not be.
     REQUIRE(::chown(below.c_str(), 61234, 61234) == 0);
     REQUIRE(::chown((folders.path() + "/theirs").c_str(), 0, 0) == 0);
@@ -123,15 +131,34 @@ TEST_CASE("at most fifteen profiles have folders") {
   CHECK(has(more.error().text(), "15"));
 }
 
-TEST_CASE("no folder holds the service's own directories, or lies in them") {
+TEST_CASE("no folder holds the service's own directories, or lies in them, whatever they are called") {
+  Folders folders;
+  const std::string state = folders.make("service/state"), beside = folders.make("service-files");
+  std::filesystem::create_symlink(folders.path() + "/service", folders.path() + "/link");
   const auto with = [](const std::string& folder) {
     return Catalogue({Profile{"class", "python", {}, "", folder, 1}}, {});
   };
-  const std::vector<std::string> ours = {"/var/lib/mayfly", "/run/mayfly"};
-  CHECK(keep_apart(with("/srv/data"), ours));
-  CHECK(keep_apart(with("/var/lib/mayfly-class"), ours));
-  for (const char* folder : {"/var/lib/mayfly", "/var/lib", "/var", "/var/lib/mayfly/state"}) {
-    CAPTURE(folder);
-    CHECK_FALSE(keep_apart(with(folder), ours));
+  for (const std::string& spelt : {state, state + "/", folders.path() + "/link/state",
+                                   folders.path() + "/service-files/../service/state", state + "/not/there/yet"}) {
+    CAPTURE(spelt);
+    CHECK(keep_apart(with(beside), {spelt}));
+    CHECK_FALSE(keep_apart(with(folders.path()), {spelt}));
+    CHECK_FALSE(keep_apart(with(state), {spelt}));
   }
+  CHECK_FALSE(keep_apart(with(folders.make("service/state/below")), {state}));
+}
+
+TEST_CASE("a folder with a way out of the jail is refused") {
+  Folders folders;
+  const std::string folder = folders.make("class");
+  folders.make("class/deep");
+  REQUIRE(::mkfifo((folder + "/deep/fifo").c_str(), 0644) == 0);
+  CHECK(has(why_not(folder), "deep/fifo is a socket or a FIFO"));
+}
+
+TEST_CASE("the profile with which a host is examined takes no folders") {
+  Folders folders;
+  const auto settings = settings_of("{\"run\": {\"seed\": \"" + folders.make("seed") + "\"}}");
+  REQUIRE_FALSE(settings);
+  CHECK(has(settings.error().text(), "built in"));
 }

@@ -137,6 +137,7 @@ def ours_of_the_session():
     found = [pid for pids in children_of(service.helper("mayfly-sshd")).values() for pid in pids]
     assert len(found) == 1, found
     relays = [pid for name, pids in children_of(service.helper("mayfly-witness")).items() for pid in pids]
+    assert len(relays) >= 1, relays
     return found + relays
 
 

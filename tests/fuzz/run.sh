@@ -28,7 +28,11 @@ fuzz() {
   while left=$((until - $(date +%s))) && [ "$left" -gt 0 ] && [ "$(files_in "$place/found")" = 0 ]; do
     "build/fuzz/bin/$2" -max_total_time="$left" -runs="$inputs_per_process" -rss_limit_mb="$most_memory_mb" \
       -timeout=60 -report_slow_units=60 -max_len=8192 -detect_leaks=0 -reload=0 -print_final_stats=1 -artifact_prefix="$place/found/" \
-      "$place/grown" "tests/fuzz/corpus/$1" >"$place/log" 2>&1 || tail -40 "$place/log"
+      "$place/grown" "tests/fuzz/corpus/$1" >"$place/log" 2>&1 || {
+      tail -40 "$place/log"
+      [ "$(files_in "$place/found")" != 0 ] || return 1  # it did not run, or did not end as it should
+    }
+    grep -qE 'stat::number_of_executed_units: *[1-9]' "$place/log" || return 1
     grep -E 'DONE|stat::(number|average)' "$place/log" || true
   done
   echo "fuzz: $1: $(files_in "$place/grown") inputs grown, $(files_in "$place/found") found (see $place)"

@@ -84,6 +84,16 @@ TEST_CASE("a procfs is there exactly when inside says so") {
   CHECK(wrong(none, {64u << 20, 8192, false}).empty());
 }
 
+TEST_CASE("the profile's folder is at /data exactly when it was asked for, and the seed is no mount", "[P20]") {
+  const std::string data = "101 81 254:0 /srv/data /data ro,nosuid,nodev,relatime - ext4 /dev/vda rw\n";
+  FilesystemFacts asked = kFacts;
+  asked.has_data = true;
+  CHECK(wrong(kJail + data, asked).empty());
+  CHECK(wrong(kJail + data) == "filesystem");
+  CHECK(wrong(kJail, asked) == "filesystem");
+  CHECK(wrong(kJail + "101 81 254:0 /srv/seed /seed ro,nosuid,nodev,relatime - ext4 /dev/vda rw\n") == "filesystem");
+}
+
 TEST_CASE("a table that cannot be understood to its end is wrong") {
   CHECK(wrong(kJail + "101 81 nonsense\n") == "filesystem");
   CHECK(wrong(kJail.substr(0, kJail.size() - 1)) == "filesystem");

@@ -85,6 +85,7 @@ TEST_CASE("how a session ended is what it said, or the signal that ended it") {
   CHECK(exits(127) == SessionEnd::OwnFailure);
   CHECK(exits(255) == SessionEnd::OwnFailure);  // nobody says of itself that it crashed
   CHECK(dies_of(SIGALRM) == SessionEnd::GraceExceeded);
+  CHECK(dies_of(SIGPROF) == SessionEnd::BadProtocol);
   for (const int signal : {SIGSEGV, SIGABRT, SIGSYS, SIGBUS, SIGXCPU}) CHECK(dies_of(signal) == SessionEnd::Crashed);
   for (const int signal : {SIGTERM, SIGKILL, SIGINT, SIGHUP}) CHECK(dies_of(signal) == SessionEnd::OwnFailure);
 }

@@ -55,12 +55,10 @@ void write_file(Inside& in, int home, const PlanFile& file) {
 }  // namespace
 
 void write_files(Inside& in) {
-  const bool seeded = has_seed(in);
-  if (in.plan.file_count == 0 && !seeded) return;
+  if (in.plan.file_count == 0) return;
   own_files_as_run(in);
   const Fd home(::open(kHome, O_PATH | O_DIRECTORY | O_CLOEXEC));
   in.check(home.get());
-  if (seeded) copy_seed(in, home.get());
   for (std::uint32_t i = 0; i < in.plan.file_count; ++i) write_file(in, home.get(), in.plan.files[i]);
 }
 

@@ -13,6 +13,7 @@
 #include "jail/builder/inside/proc_mount.h"
 #include "jail/builder/inside/program.h"
 #include "jail/builder/inside/root_tree.h"
+#include "jail/builder/inside/seed.h"
 #include "jail/builder/inside/streams.h"
 
 namespace mayfly {
@@ -71,6 +72,10 @@ void live_as_pid_one(Inside& in) {
   become_init(in);
   int devpts = -1;
   const bool proc_mounted = build_root(in, devpts) >= 0;
+  if (has_seed(in)) {
+    in.enter(Step::WriteFiles);
+    plant_seed(in);
+  }
   in.enter(Step::MakeStreams);
   ProgramOrder order{in, make_streams(in, devpts), {}, proc_mounted};
   gather_texts(in, order.texts);

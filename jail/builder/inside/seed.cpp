@@ -1,17 +1,21 @@
 #include "jail/builder/inside/seed.h"
 
 #include <fcntl.h>
+#include <sys/mount.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <climits>
 #include <cstring>
 #include <string_view>
 
+#include "jail/builder/inside/identity.h"
+#include "jail/builder/root_paths.h"
 #include "jail/os/fd.h"
 #include "jail/wire/bind_table.h"
 
@@ -19,6 +23,7 @@ namespace mayfly {
 
 namespace {
 
+constexpr const char* kSeedMount = "/seed";
 constexpr std::size_t kMostLevels = 8;
 constexpr std::size_t kPiece = 1u << 30;  // of one sendfile(2)
 
@@ -39,10 +44,16 @@ struct Buffers {
 
 void copy_directory(Inside& in, int from, int to, std::size_t level, Buffers& buffers);
 
+// What an editor keeps for itself, or renames while we look, does not keep a class out.
+void leave_out(Inside& in) {
+  constexpr std::array kHarmless = {EACCES, EPERM, ENOENT, ELOOP, ENOTDIR, ENXIO, EINVAL};
+  if (std::find(kHarmless.begin(), kHarmless.end(), errno) == kHarmless.end()) in.fail(errno);
+}
+
 void copy_file(Inside& in, int from, int to, const char* name) {
   // Without O_NONBLOCK a FIFO that took the file's place would hold us up.
   const Fd source(::openat(from, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-  in.check(source.get());
+  if (!source) return leave_out(in);
   struct stat status {};
   in.check(::fstat(source.get(), &status));
   if (!S_ISREG(status.st_mode)) return;
@@ -58,16 +69,16 @@ void copy_file(Inside& in, int from, int to, const char* name) {
 
 void copy_link(Inside& in, int from, int to, const char* name, Buffers& buffers) {
   const ssize_t length = ::readlinkat(from, name, buffers.link.data(), buffers.link.size() - 1);
-  in.check(length);
+  if (length < 0) return leave_out(in);
   buffers.link[static_cast<std::size_t>(length)] = '\0';
   in.check(::symlinkat(buffers.link.data(), to, name));
 }
 
 void copy_folder(Inside& in, int from, int to, const char* name, std::size_t level, Buffers& buffers) {
   if (level == kMostLevels) in.fail(ELOOP);
-  in.check(::mkdirat(to, name, 0755));
   const Fd source(::openat(from, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  in.check(source.get());
+  if (!source) return leave_out(in);
+  in.check(::mkdirat(to, name, 0755));
   const Fd target(::openat(to, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   in.check(target.get());
   copy_directory(in, source.get(), target.get(), level, buffers);
@@ -75,7 +86,7 @@ void copy_folder(Inside& in, int from, int to, const char* name, std::size_t lev
 
 void copy_entry(Inside& in, int from, int to, const char* name, std::size_t level, Buffers& buffers) {
   struct stat status {};
-  in.check(::fstatat(from, name, &status, AT_SYMLINK_NOFOLLOW));
+  if (::fstatat(from, name, &status, AT_SYMLINK_NOFOLLOW) != 0) return leave_out(in);
   if (S_ISREG(status.st_mode)) copy_file(in, from, to, name);
   if (S_ISLNK(status.st_mode)) copy_link(in, from, to, name, buffers);
   if (S_ISDIR(status.st_mode)) copy_folder(in, from, to, name, level + 1, buffers);
@@ -104,11 +115,19 @@ bool has_seed(const Inside& in) {
   return false;
 }
 
-void copy_seed(Inside& in, int home) {
+void plant_seed(Inside& in) {
   static Buffers buffers;
-  const Fd seed(::open("/seed", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  in.check(seed.get());
-  copy_directory(in, seed.get(), home, 0, buffers);
+  own_files_as_run(in);
+  {
+    const Fd home(::open(kHome, O_PATH | O_DIRECTORY | O_CLOEXEC));
+    in.check(home.get());
+    const Fd seed(::open(kSeedMount, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    in.check(seed.get());
+    copy_directory(in, seed.get(), home.get(), 0, buffers);
+  }
+  own_files_as_init(in);
+  in.check(::umount2(kSeedMount, MNT_DETACH));
+  in.check(::rmdir(kSeedMount));
 }
 
 }  // namespace mayfly

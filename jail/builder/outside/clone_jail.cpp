@@ -203,6 +203,7 @@ int clone_jail(Workshop& shop, const Order& order, StepClock& steps, Cloned& clo
 
   if (const int error = enter(shop, steps, Step::CopyTrees); error != 0) return error;
   Inside in(shop.host, order.plan);
+  if (in.row.error != 0) return in.row.error;
   TreeCopies trees;
   if (const int error = trees.make(in.row); error != 0) return error;
   int error = clone_and_map(shop, order, steps, trees, parts.root, in, cloned);

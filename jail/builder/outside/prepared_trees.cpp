@@ -12,6 +12,7 @@
 
 #include "jail/builder/mounting.h"
 #include "jail/builder/outside/etc_tree.h"
+#include "jail/os/log.h"
 
 namespace mayfly {
 
@@ -64,17 +65,22 @@ Expected<void> cover(int root, const std::string& path) {
   return {};
 }
 
-// A copy of what is mounted there; none, with errno. The folders of a profile were judged by the keeper, which found no
-// symlink on their way: what has become one since is not followed (openat2(2)).
-Fd open_source(const BindEntry& entry) {
+bool is_of_a_profile(const BindEntry& entry) {
   const std::string_view target(entry.target);
-  if (target != kDataTree && target != kSeedTree) return Fd(::open_tree(AT_FDCWD, entry.source, kCopyTree));
+  return target == kDataTree || target == kSeedTree;
+}
+
+// A copy of what is mounted there; none, with errno. The folders of a profile were judged by the keeper, which found no
+// symlink on their way: what has become one since is not followed (openat2(2)). What is mounted below them stays away:
+// it may be a /dev or a /run.
+Fd open_source(const BindEntry& entry) {
+  if (!is_of_a_profile(entry)) return Fd(::open_tree(AT_FDCWD, entry.source, kCopyTree));
   open_how how{};
   how.flags = O_PATH | O_DIRECTORY | O_CLOEXEC;
   how.resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
   const Fd folder(static_cast<int>(::syscall(SYS_openat2, AT_FDCWD, entry.source, &how, sizeof how)));
   if (!folder) return {};
-  return Fd(::open_tree(folder.get(), "", kCopyTree | AT_EMPTY_PATH));
+  return Fd(::open_tree(folder.get(), "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH));
 }
 
 }  // namespace
@@ -85,6 +91,11 @@ Expected<PreparedTrees::Row> PreparedTrees::open_row(const BindRow& row) {
     const BindEntry& entry = row.entries[i];
     Fd source(open_source(entry));
     if (!source && errno == ENOENT && entry.optional != 0) continue;
+    if (!source && is_of_a_profile(entry)) {
+      opened.error = errno;
+      log_failure("builder.no_folder", failure("bind", errno, entry.source).value());
+      continue;
+    }
     if (!source) return failure("bind", errno, entry.source);
     const bool directory = is_directory(source.get());
     opened.binds.push_back({entry.target, std::move(source), directory});
@@ -177,6 +188,7 @@ Expected<void> finish_top(const std::string& folder, const std::string& name, co
 
 Expected<void> PreparedTrees::finish_row(const Row& row, const std::string& folder, const Faults& faults,
                                          PreparedRow& prepared) {
+  prepared.error = row.error;
   for (const Bind& bind : row.binds)
     if (is_at_top(bind.target)) TRY(finish_top(folder, bind.target, faults, prepared));
   TRY(finish_top(folder, "etc", faults, prepared));

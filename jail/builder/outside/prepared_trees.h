@@ -4,7 +4,8 @@
 // builder's root is attached, and finished once it has been entered:
 //   PreparedTrees trees = TRY(PreparedTrees::open(table));
 //   TRY(root.attach());  TRY(trees.assemble(root.directory()));  TRY(root.enter());  TRY(trees.finish(facts));
-// Fails when a source that is not optional is absent, or when something to be hidden cannot be covered.
+// Fails when a source that is not optional is absent, or when something to be hidden cannot be covered. A profile's
+// folder that is gone is that profile's trouble alone: its row is marked, and no jail is built from it.
 #pragma once
 
 #include <string>
@@ -34,6 +35,7 @@ class PreparedTrees {
   struct Row {
     std::vector<Bind> binds;
     std::vector<std::string> hidden;
+    int error = 0;  // why a folder of its profile could not be opened
   };
 
   static Expected<Row> open_row(const BindRow& row);

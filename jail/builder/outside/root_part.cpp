@@ -13,6 +13,7 @@
 #include "jail/builder/mounting.h"
 #include "jail/builder/root_paths.h"
 #include "jail/spec/limits.h"
+#include "jail/wire/bind_table.h"
 
 namespace mayfly {
 
@@ -90,7 +91,9 @@ std::uint64_t rights_to(const TopTree& tree) {
 int allow_trees(const HostFacts& host, const PreparedRow& row, int ruleset) {
   if (ruleset < 0) return 0;
   for (std::uint32_t i = 0; i < row.count; ++i)
-    if (landlock::allow(ruleset, host.landlock_abi, row.trees[i].source, rights_to(row.trees[i])) != 0) return errno;
+    if (row.trees[i].name != std::string_view(kSeedTree) &&
+        landlock::allow(ruleset, host.landlock_abi, row.trees[i].source, rights_to(row.trees[i])) != 0)
+      return errno;
   return 0;
 }
 
