@@ -87,7 +87,7 @@ def arguments_of_ours():
     parser.add_argument("source")
     parser.add_argument("build")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    parser.add_argument("--seconds", type=float, default=900)
+    parser.add_argument("--seconds", type=float, default=600)
     args = parser.parse_args()
     args.until = time.monotonic() + (1e6 if os.environ.get("MAYFLY_LONG") else args.seconds)
     return args
