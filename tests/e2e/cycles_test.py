@@ -5,6 +5,7 @@ Three hundred times; ten thousand times with MAYFLY_LONG (etc/test --long).
 import atexit
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -66,6 +67,8 @@ def test_cycles_leave_no_descriptor_process_mount_group_terminal_or_memory():
     assert growth.pop("Shmem") < MOST_SHMEM_PER_CYCLE
     assert all(per_cycle < MOST_KIB_PER_CYCLE for per_cycle in growth.values()), growth
     assert "sshd.session_died" not in service.log_text() and "jail.leaked" not in service.log_text()
+    # One that was started anew would have begun its memory anew, too.
+    assert not re.search(r"keeper\.(process|supervisor)_died", service.log_text()), complaints()
 
 
 # The control run: what the test above would say if something stayed.

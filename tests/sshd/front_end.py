@@ -42,7 +42,7 @@ def is_sanitized():
 
 
 class FrontEnd:
-    def __init__(self, descriptors=None, **config):
+    def __init__(self, descriptors=None, programs=BIN, **config):
         self.directory = tempfile.mkdtemp(prefix="mayfly-test-")
         self.lease = os.path.join(self.directory, "lease.sock")
         self.log = open(os.path.join(self.directory, "log"), "w+b")
@@ -56,11 +56,11 @@ class FrontEnd:
         listener.bind(("127.0.0.1", 0))
         listener.listen(128)
         self.port = listener.getsockname()[1]
-        key = subprocess.run([os.path.join(BIN, "mayfly-sshd"), "--generate-host-key"], stdout=subprocess.PIPE, check=True)
+        key = subprocess.run([os.path.join(programs, "mayfly-sshd"), "--generate-host-key"], stdout=subprocess.PIPE, check=True)
         settings = dict({"lease": self.lease, "access": ["open"]}, **config)
         fds = [(os.pidfd_open(os.getpid()), KEEPER), (listener.fileno(), LISTENER), (sealed_memfd(key.stdout), HOST_KEY),
                (sealed_memfd(json.dumps(settings).encode()), CONFIG)]
-        self.sshd = subprocess.Popen([os.path.join(BIN, "mayfly-sshd")], preexec_fn=give(fds, descriptors), close_fds=False,
+        self.sshd = subprocess.Popen([os.path.join(programs, "mayfly-sshd")], preexec_fn=give(fds, descriptors), close_fds=False,
                                      stdin=subprocess.DEVNULL, stderr=self.log, env={})
         for fd, number in fds:
             if number != LISTENER:

@@ -8,11 +8,13 @@ import os
 import re
 import resource
 import select
+import shutil
 import signal
 import socket
 import ssl
 import subprocess
 import sys
+import tempfile
 import time
 import unittest
 
@@ -24,6 +26,7 @@ OPTIONS = ["-F", "none", "-o", "StrictHostKeyChecking=no", "-o", "UserKnownHosts
            "-o", "IdentitiesOnly=yes", "-o", "IdentityFile=none", "-o", "BatchMode=yes", "-o", "ConnectTimeout=20"]
 BUSY = b"Not allowed at this time\r\n"
 FULL = b"Too many connections from your address\r\n"
+NOT_NOW = b"No connections now, try again\r\n"
 AGAIN = b"Too many connections, try again\r\n"
 
 
@@ -66,9 +69,10 @@ def client_hello():
 class Strangers(unittest.TestCase):
     CONFIG = {}
     DESCRIPTORS = None
+    PROGRAMS = front_end.BIN
 
     def setUp(self):
-        self.own = front_end.FrontEnd(descriptors=self.DESCRIPTORS, **self.CONFIG)
+        self.own = front_end.FrontEnd(descriptors=self.DESCRIPTORS, programs=self.PROGRAMS, **self.CONFIG)
         self.addCleanup(self.own.stop)
 
     def connect(self, source="127.0.0.1"):
@@ -218,6 +222,23 @@ class FewDescriptors(Strangers):
         with open("/proc/%d/stat" % self.own.sshd.pid) as stat:
             fields = stat.read().rsplit(")", 1)[1].split()
         return int(fields[11]) + int(fields[12])
+
+
+class NoSessions(Strangers):
+    def setUp(self):
+        copies = tempfile.TemporaryDirectory(prefix="mayfly-test-")
+        self.addCleanup(copies.cleanup)
+        for name in ("mayfly-sshd", "mayfly-sshd-session"):
+            shutil.copy(os.path.join(front_end.BIN, name), copies.name)
+        self.PROGRAMS = copies.name
+        super().setUp()
+
+    def test_a_peer_for_whom_no_session_can_be_started_is_told_so(self):
+        self.assertTrue(self.logs_in())
+        os.remove(os.path.join(self.PROGRAMS, "mayfly-sshd-session"))
+        self.assertEqual(all_that_comes(self.connect(), 5), NOT_NOW)
+        self.assertTrue(until(lambda: self.dropped("session-not-started") == 1, 5))
+        self.assertIn("sshd.program_replaced", self.own.log_text())
 
 
 class Penalties(Strangers):
