@@ -28,7 +28,7 @@ inline constexpr std::size_t kMostSources = 4096;
 
 // Who has logged in is not judged by how it leaves, unless it took the session down.
 constexpr Milliseconds for_end(SessionEnd end, Standing standing) {
-  if (end == SessionEnd::Crashed) return kCrash;
+  if (end == SessionEnd::Crashed || end == SessionEnd::EndlessTurn) return kCrash;
   if (standing == Standing::Authenticated) return 0_s;
   switch (end) {
     case SessionEnd::NeverAuthenticated:
@@ -40,6 +40,7 @@ constexpr Milliseconds for_end(SessionEnd end, Standing standing) {
       return kGraceExceeded;
     case SessionEnd::Served:
     case SessionEnd::OwnFailure:
+    case SessionEnd::EndlessTurn:
     case SessionEnd::Crashed:
       return 0_s;
   }

@@ -20,7 +20,8 @@ enum class SessionEnd : std::uint8_t {
   FailedLogin = 3,         // it tried, and was refused to the end
   GraceExceeded = 4,       // it was not admitted in time
   BadProtocol = 5,         // what it sent was not SSH, or not in its turn
-  Crashed = 255            // said by nobody: a signal ended the session
+  EndlessTurn = 254,       // said by nobody: the kernel ended it (session/turn_watch.h); a peer can bring that about
+  Crashed = 255            // said by nobody: another signal ended the session
 };
 
 // `status` as of waitpid(2). SIGALRM is the kernel's end of the grace time, set by the session itself; TERM, INT, HUP
@@ -33,8 +34,8 @@ inline SessionEnd session_end(int status) {
   switch (WTERMSIG(status)) {
     case SIGALRM:
       return SessionEnd::GraceExceeded;
-    case SIGPROF:  // a turn without end (session/turn_watch.h), which a peer can bring about: no crash of ours
-      return SessionEnd::BadProtocol;
+    case SIGPROF:
+      return SessionEnd::EndlessTurn;
     case SIGTERM:
     case SIGINT:
     case SIGHUP:

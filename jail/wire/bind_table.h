@@ -9,8 +9,7 @@ namespace mayfly {
 
 // Below a jail's root, in the row of a profile that names folders.
 inline constexpr const char* kDataTree = "data";  // its `readonly`
-inline constexpr const char* kSeedTree =
-    "seed";  // its `seed`: copied into the home directory before the program begins
+inline constexpr const char* kSeedTree = "seed";  // its `seed`, until it is copied into the home directory
 
 struct BindEntry {
   char source[256] = {};       // absolute host path

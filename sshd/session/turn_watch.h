@@ -3,8 +3,8 @@
 // for as long as it likes, also after it has left, since nothing here would run any more to notice. There is one in
 // 0.10.6: a channel that takes packets of ten bytes, of which libssh thinks ten to be headers.
 //
-// Owner: Connection; one per process, because the timer is the process's (setitimer(2)). The listener hears of it as of
-// a crash (session_end.h).
+// Owner: Connection; one per process, because the timer is the process's (setitimer(2)). For the listener
+// it is an end of its own, SessionEnd::EndlessTurn (session_end.h).
 #pragma once
 
 #include <optional>

@@ -2,7 +2,9 @@
 
 scenario.h describes the format.
 """
+import os
 import struct
+import sys
 
 # Settings: how far the peer has come, and the ways in that are open.
 LOGGED_IN, KEYS, IDENTIFIED, NOTHING = range(4)
@@ -182,3 +184,18 @@ def close(channel=FIRST):
 
 def global_request(name, rest=b"", want_reply=True):
     return packet(80, text(name) + bytes([want_reply]) + rest)
+
+
+def keep(files):
+    """Writes {name: content} below the folder that the command line names, or with --check only looks; the names that differ."""
+    check, folder = sys.argv[1] == "--check", sys.argv[-1]
+    other = []
+    for name, content in files.items():
+        path = os.path.join(folder, name)
+        if not check:
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "wb") as file:
+                file.write(content)
+        elif not os.path.exists(path) or open(path, "rb").read() != content:
+            other.append(name)
+    return other

@@ -7,7 +7,6 @@
 Beside a seed's bytes stands what it reaches ("logins=1 runs=1 output>=15"); fuzz_session_replay holds it to that.
 Inputs that once broke something lie in the same folder, are not made here, and have no claim.
 """
-import os
 import sys
 
 from corpus_words import *  # noqa: F403
@@ -192,20 +191,10 @@ def ends():
 def main():
     for part in (before_keys, lengths, logins, one_channel, terminals, many, ends):
         part()
-    check = sys.argv[1] == "--check"
-    folder = sys.argv[-1]
     files = {f"ssh/{name}": content for name, (content, _) in SEEDS.items()}
     claims = [f"{name} {claim}\n" for name, (_, claim) in sorted(SEEDS.items())]
     files["ssh.claims"] = ("# what each seed reaches; made by make_corpus.py\n" + "".join(claims)).encode()
-    other = []
-    for name, content in files.items():
-        path = os.path.join(folder, name)
-        if not check:
-            os.makedirs(os.path.dirname(path), exist_ok=True)
-            with open(path, "wb") as file:
-                file.write(content)
-        elif not os.path.exists(path) or open(path, "rb").read() != content:
-            other.append(name)
+    other = keep(files)  # noqa: F405
     print(f"{len(SEEDS)} seeds, {sum(map(len, files.values()))} bytes", *(["not as made:"] + other if other else []))
     return 1 if other else 0
 

@@ -7,10 +7,9 @@
 A name says how the parser must judge it: taken- or refused-.
 """
 import base64
-import os
 import sys
 
-from corpus_words import key_blob, mpint, text
+from corpus_words import keep, key_blob, mpint, text
 
 KEYS, INVITES, FROM_FRONT_END, FROM_SUPERVISOR, SOURCES = range(5)
 SEEDS = {}
@@ -120,16 +119,7 @@ def sources():
 def main():
     for part in (keys, invites, messages, sources):
         part()
-    check, folder = sys.argv[1] == "--check", sys.argv[-1]
-    other = []
-    for name, content in SEEDS.items():
-        path = os.path.join(folder, "text", name)
-        if not check:
-            os.makedirs(os.path.dirname(path), exist_ok=True)
-            with open(path, "wb") as file:
-                file.write(content)
-        elif not os.path.exists(path) or open(path, "rb").read() != content:
-            other.append(name)
+    other = keep({f"text/{name}": content for name, content in SEEDS.items()})
     print(f"{len(SEEDS)} seeds", *(["not as made:"] + other if other else []))
     return 1 if other else 0
 

@@ -48,7 +48,8 @@ TEST_CASE("where somebody of a source is in, others there may mistype, but not c
   REQUIRE_FALSE(door.judge(peer, kStart));
   Guest teacher = guest_of(peer);
   door.admitted(teacher);
-  for (const SessionEnd end : {SessionEnd::FailedLogin, SessionEnd::GraceExceeded, SessionEnd::NeverAuthenticated})
+  for (const SessionEnd end :
+       {SessionEnd::FailedLogin, SessionEnd::GraceExceeded, SessionEnd::NeverAuthenticated, SessionEnd::EndlessTurn})
     for (int i = 0; i < 20; ++i) visit(door, peer, end, kStart);
   CHECK_FALSE(door.judge(peer, kStart));
   door.left(guest_of(peer), SessionEnd::Crashed, kStart);
@@ -143,6 +144,11 @@ TEST_CASE("who has logged in is not judged by its end, unless it crashes its ses
   door.left(guest, SessionEnd::Crashed, kStart);
   CHECK(door.judge(peer, kStart + 89_s) == Refusal::Penalty);
   CHECK_FALSE(door.judge(peer, kStart + 90_s));
+  // The turn without end of who was in alone.
+  guest = guest_of(peer);
+  door.admitted(guest);
+  door.left(guest, SessionEnd::EndlessTurn, kStart + 90_s);
+  CHECK(door.judge(peer, kStart + 91_s) == Refusal::Penalty);
 }
 
 TEST_CASE("peers on loopback have no penalties unless asked for") {

@@ -67,6 +67,7 @@ TEST_CASE("penalties that are over leave nothing behind") {
 TEST_CASE("a bad end costs what it does at OpenSSH") {
   constexpr Standing no = Standing::Unauthenticated;
   CHECK(penalty::for_end(SessionEnd::Crashed, no) == 90_s);
+  CHECK(penalty::for_end(SessionEnd::EndlessTurn, Standing::Authenticated) == 90_s);
   CHECK(penalty::for_end(SessionEnd::GraceExceeded, no) == 10_s);
   CHECK(penalty::for_end(SessionEnd::FailedLogin, no) == 5_s);
   CHECK(penalty::for_end(SessionEnd::NeverAuthenticated, no) == 1_s);
@@ -85,7 +86,7 @@ TEST_CASE("how a session ended is what it said, or the signal that ended it") {
   CHECK(exits(127) == SessionEnd::OwnFailure);
   CHECK(exits(255) == SessionEnd::OwnFailure);  // nobody says of itself that it crashed
   CHECK(dies_of(SIGALRM) == SessionEnd::GraceExceeded);
-  CHECK(dies_of(SIGPROF) == SessionEnd::BadProtocol);
+  CHECK(dies_of(SIGPROF) == SessionEnd::EndlessTurn);
   for (const int signal : {SIGSEGV, SIGABRT, SIGSYS, SIGBUS, SIGXCPU}) CHECK(dies_of(signal) == SessionEnd::Crashed);
   for (const int signal : {SIGTERM, SIGKILL, SIGINT, SIGHUP}) CHECK(dies_of(signal) == SessionEnd::OwnFailure);
 }

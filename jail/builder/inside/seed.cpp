@@ -36,7 +36,7 @@ struct Entry {
   char name[1];
 };
 
-// Not on the stack of the program's process, which is small. One buffer for each level.
+// Static, as nothing is allocated after the clone. One buffer of entries for each level.
 struct Buffers {
   alignas(Entry) std::array<std::array<char, 4096>, kMostLevels> entries;
   std::array<char, PATH_MAX> link;
