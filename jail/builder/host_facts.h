@@ -19,8 +19,10 @@ namespace mayfly {
 struct TopTree {
   char name[64] = {};
   bool is_directory = true;
-  bool is_ours = false;  // /etc, /dev: not a bind of the host
-  int source = -1;       // what open_tree(2) copies for each jail
+  bool is_ours = false;      // /etc, /dev: not a bind of the host
+  bool is_overlaid = false;  // a folder of a profile, seen through an overlay (tree_copy.h)
+  unsigned attributes = 0;   // MOUNT_ATTR_*, of that overlay
+  int source = -1;           // what each jail gets a copy of
 };
 
 // One row of the bind table, ready to be copied.

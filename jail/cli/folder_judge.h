@@ -12,8 +12,8 @@ namespace mayfly {
 
 // Fails, saying what to do, unless `path` is the absolute path of a directory, not of the kernel's, with no symlink on
 // its way and no parent in which another than root and we could put something else in its place, and which the
-// programs of jails can read: as root they run under ids of their own. Nor may there be a socket or a FIFO among its
-// first 200 000 entries; one that comes later is not seen.
+// programs of jails can read: as root they run under ids of their own. What is in it does not matter: sockets and FIFOs
+// are not copied with a seed, and lead nowhere behind the overlay of `readonly` (decision 0015).
 Expected<void> judge_folder(const std::string& path);
 
 // No folder of a profile may hold, or lie in, one of these directories of ours: the state directory has the host key

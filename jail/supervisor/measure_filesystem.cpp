@@ -65,6 +65,13 @@ Expected<void> judge_proc(const MountLine& line, Seen& seen) {
   return {};
 }
 
+// Through a mount of the folder itself its sockets and FIFOs could be reached.
+Expected<void> judge_data(const MountLine& line, Seen& seen) {
+  if (line.type != "overlay") return wrong("filesystem", "/data is a " + escape(line.type, 40) + ", not an overlay");
+  seen.data = true;
+  return {};
+}
+
 Expected<void> judge_line(const MountLine& line, const FilesystemFacts& facts, Seen& seen) {
   if (!has_word(line.options, "nosuid")) return wrong("filesystem", shown(line) + " is mounted without nosuid");
   if (!has_word(line.options, "nodev") && !is_below(line.mount_point, "/dev"))
@@ -75,7 +82,7 @@ Expected<void> judge_line(const MountLine& line, const FilesystemFacts& facts, S
     TRY(judge_root(line, facts));
   }
   if (line.mount_point == "/usr") seen.usr = true;
-  if (line.mount_point == "/data") seen.data = true;
+  if (line.mount_point == "/data") TRY(judge_data(line, seen));
   if (line.mount_point == "/seed") return wrong("filesystem", "the seed is mounted still");
   if (line.type == "proc") TRY(judge_proc(line, seen));
   if (line.mount_point != "/proc" && is_below(line.mount_point, "/proc")) ++seen.proc_masks;

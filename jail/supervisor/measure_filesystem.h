@@ -18,7 +18,7 @@ struct FilesystemFacts {
 
 // Success: the root is a bounded tmpfs of its own, /usr and all else is read-only but what a jail may write to, every
 // mount is nosuid, every mount outside /dev is nodev, and there is a private procfs exactly if proc_mounted,
-// with every mask; /data exactly if it was asked for; and nothing of a profile's seed but the copy.
+// with every mask; /data exactly if it was asked for, an overlay; and nothing of a profile's seed but the copy.
 // Failure: doing "measure control", subject "filesystem" or "proc", why = the first line that is not so.
 Expected<void> judge_mounts(std::string_view mountinfo, const FilesystemFacts& facts);
 

@@ -1,10 +1,15 @@
 // The folders of a profile: `readonly` at /data, `seed` copied into the home directory.
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/mount.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
 #include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 
@@ -44,6 +49,79 @@ Bench with_seed(const Folder& seed) {
   options.seed = seed.path();
   return start_bench(options);
 }
+
+Bench with_data(const Folder& data, const std::string& weaken = {}) {
+  BenchOptions options;
+  options.data = data.path();
+  if (!weaken.empty()) {
+    options.program = "mayfly-builder-faulty";
+    options.arguments = {"weaken:" + weaken};
+  }
+  return start_bench(options);
+}
+
+// Mounted for a test.
+class Mounted {
+ public:
+  Mounted(std::string path, const char* type, unsigned long flags, const std::string& options)
+      : path_(std::move(path)) {
+    std::filesystem::create_directories(path_);
+    REQUIRE(::mount("none", path_.c_str(), type, flags, options.c_str()) == 0);
+  }
+  Mounted(const Mounted&) = delete;
+  Mounted& operator=(const Mounted&) = delete;
+  ~Mounted() { ::umount2(path_.c_str(), MNT_DETACH); }
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+// What a process of the host puts into a folder: a socket that it listens at, a FIFO with "leak" in it, a locked file.
+class WaysOut {
+ public:
+  explicit WaysOut(const Folder& folder) : socket_(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    std::strcpy(address.sun_path, (folder.path() + "/socket").c_str());
+    const auto* any = reinterpret_cast<const sockaddr*>(&address);
+    REQUIRE(::bind(socket_.get(), any, sizeof address) == 0);
+    REQUIRE(::listen(socket_.get(), 8) == 0);
+    REQUIRE(::chmod(address.sun_path, 0777) == 0);
+    const std::string fifo = folder.path() + "/fifo";
+    REQUIRE(::mkfifo(fifo.c_str(), 0666) == 0);
+    REQUIRE(::chmod(fifo.c_str(), 0666) == 0);
+    fifo_ = Fd(::open(fifo.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC));
+    REQUIRE(::write(fifo_.get(), "leak", 4) == 4);
+    folder.write("locked", "x");
+    locked_ = Fd(::open((folder.path() + "/locked").c_str(), O_RDONLY | O_CLOEXEC));
+    REQUIRE(::flock(locked_.get(), LOCK_EX | LOCK_NB) == 0);
+  }
+
+ private:
+  Fd socket_, fifo_, locked_;
+};
+
+// Tries all three, and writing into the FIFO: "connected leak EAGAIN EACCES".
+constexpr const char* kReachOut = R"(
+import errno, fcntl, os, socket
+def tried(way):
+    try: return way() or "nothing"
+    except OSError as error: return errno.errorcode[error.errno]
+def connect():
+    socket.socket(socket.AF_UNIX).connect("/data/socket")
+    return "connected"
+def lock():
+    fcntl.flock(os.open("/data/locked", os.O_RDONLY), fcntl.LOCK_EX | fcntl.LOCK_NB)
+    return "locked"
+def read():
+    with open(os.open("/data/fifo", os.O_RDONLY | os.O_NONBLOCK), "rb", 0) as fifo: return (fifo.read(9) or b"").decode()
+def write():
+    with open(os.open("/data/fifo", os.O_WRONLY | os.O_NONBLOCK), "wb", 0) as fifo: return str(fifo.write(b"out"))
+print(*(tried(way) for way in (connect, read, lock, write)))
+)";
+
+Job reach_out() { return job_for({"/usr/bin/python3", "-I", "-c", kReachOut}); }
 
 Job shell(const std::string& script) { return job_for({"/bin/sh", "-c", script}); }
 
@@ -107,6 +185,71 @@ TEST_CASE("the readonly folder cannot be written to, and of the seed nothing is 
                      "grep -cE ' /data ro,nosuid,nodev' /proc/self/mountinfo; grep -c /seed /proc/self/mountinfo")) ==
         "dstable\n1\n0\n");
   CHECK(read_text(data.path() + "/table") == "d");
+}
+
+TEST_CASE("a socket or a FIFO that is put into the readonly folder later leads nowhere", "[P05][P12][root]") {
+  Folder data;
+  data.write("first", "x");
+  Bench bench = with_data(data), open = with_data(data, "overlay"), unlocked = with_data(data, "landlock");
+  const WaysOut ways(data);
+  // What a mount of the folder itself would let through; Landlock alone holds back the writing, where there is one.
+  CHECK_THAT(output(open, reach_out()), Catch::StartsWith("connected leak EAGAIN "));
+  CHECK_THAT(output(bench, reach_out()), Catch::StartsWith("ECONNREFUSED nothing locked "));
+  CHECK(output(unlocked, reach_out()) == "ECONNREFUSED nothing locked ENXIO\n");
+}
+
+TEST_CASE("what is put into the readonly folder, or taken from it, is so for the next jail", "[root]") {
+  Folder data;
+  data.write("part/text", "one");
+  data.write("part/run.sh", "#!/bin/sh\necho ran\n", 0755);
+  Bench bench = with_data(data);
+  const Job job = shell("cat /data/part/text /data/part/late 2>&1; /data/part/run.sh");
+  CHECK(output(bench, job) == "onecat: /data/part/late: No such file or directory\nran\n");
+  data.write("part/late", "late");
+  data.write("text.new", "two");  // as an editor writes
+  std::filesystem::rename(data.path() + "/text.new", data.path() + "/part/text");
+  CHECK(output(bench, job) == "twolateran\n");
+  std::filesystem::remove(data.path() + "/part/late");
+  CHECK(output(bench, job) == "twocat: /data/part/late: No such file or directory\nran\n");
+}
+
+TEST_CASE("the host's path of the readonly folder is not shown", "[P12][root]") {
+  Folder data;
+  data.write("file", "x");
+  Bench bench = with_data(data);
+  const std::string script = "grep -o ' / /data .* - overlay' /proc/self/mountinfo; grep -c ";
+  CHECK(output(bench, shell(script + data.path() + " /proc/self/mountinfo")) ==
+        " / /data ro,nosuid,nodev,relatime - overlay\n0\n");
+}
+
+TEST_CASE("a folder from which nothing may be executed stays so", "[root]") {
+  Folder top;
+  const Mounted closed(top.path() + "/closed", "tmpfs", MS_NOEXEC, "mode=0755");
+  top.write("closed/run.sh", "#!/bin/sh\necho ran\n", 0755);
+  BenchOptions options;
+  options.data = closed.path();
+  Bench bench = start_bench(options);
+  CHECK(output(bench, shell("/data/run.sh 2>/dev/null; echo $?")) == "126\n");
+}
+
+TEST_CASE("a folder that cannot be shown through an overlay is shown to no jail", "[P10][root]") {
+  Folder top;
+  top.write("a/file", "x");
+  std::filesystem::create_directories(top.path() + "/b");
+  const auto over = [&](const std::string& lower) { return "lowerdir=" + lower + ":" + top.path() + "/b"; };
+  const Mounted once(top.path() + "/once", "overlay", MS_RDONLY, over(top.path() + "/a"));
+  const Mounted twice(top.path() + "/twice", "overlay", MS_RDONLY, over(once.path()));
+  BenchOptions options;
+  options.data = once.path();  // as where the host's root is one
+  Bench one = start_bench(options);
+  CHECK(output(one, shell("cat /data/file")) == "x");
+  options.data = twice.path();  // the kernel's FILESYSTEM_MAX_STACK_DEPTH
+  Bench two = start_bench(options);
+  CHECK(failing(two, shell("true")) == copy_trees_with(EINVAL));
+  options.data.clear();
+  options.seed = twice.path();  // is copied, and gone before the program begins
+  Bench seed = start_bench(options);
+  CHECK(output(seed, shell("cat file")) == "x");
 }
 
 TEST_CASE("a file of the request takes the place of one of the seed", "[root]") {
@@ -178,4 +321,6 @@ TEST_CASE("an ordinary user's jails get their folders too", "[P21][root]") {
     return;
   }
   CHECK(output(*bench, shell("cat file /data/file; echo y > file; cat file")) == "xxy\n");
+  const WaysOut ways(seed);
+  CHECK_THAT(output(*bench, reach_out()), Catch::StartsWith("ECONNREFUSED nothing locked "));
 }

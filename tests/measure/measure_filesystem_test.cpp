@@ -85,12 +85,15 @@ TEST_CASE("a procfs is there exactly when inside says so") {
 }
 
 TEST_CASE("the profile's folder is at /data exactly when it was asked for, and the seed is no mount", "[P20]") {
-  const std::string data = "101 81 254:0 /srv/data /data ro,nosuid,nodev,relatime - ext4 /dev/vda rw\n";
+  const std::string data =
+      "101 81 0:70 / /data ro,nosuid,nodev,relatime - overlay none ro,lowerdir=.:/empty/directory\n";
+  const std::string itself = "101 81 254:0 /srv/data /data ro,nosuid,nodev,relatime - ext4 /dev/vda rw\n";
   FilesystemFacts asked = kFacts;
   asked.has_data = true;
   CHECK(wrong(kJail + data, asked).empty());
   CHECK(wrong(kJail + data) == "filesystem");
   CHECK(wrong(kJail, asked) == "filesystem");
+  CHECK(wrong(kJail + itself, asked) == "filesystem");  // its sockets could be reached
   CHECK(wrong(kJail + "101 81 254:0 /srv/seed /seed ro,nosuid,nodev,relatime - ext4 /dev/vda rw\n") == "filesystem");
 }
 

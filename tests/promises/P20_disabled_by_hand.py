@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """P20: `controls` is measured. Whatever the builder leaves out, the engine finds on the jail, and says which control it is."""
+import json
 import os
 import shutil
 
@@ -32,9 +33,13 @@ class DisabledByHand(Promise):
         os.chmod(path + ".new", 0o755)
         os.replace(path + ".new", path)
 
-    def check_found(self, who, layer, control):
+    def weaken_nothing(self):
+        shutil.copy(os.path.join(BIN, "mayfly-builder"), self.folder + "/mayfly-builder.new")
+        os.replace(self.folder + "/mayfly-builder.new", self.folder + "/mayfly-builder")
+
+    def check_found(self, who, layer, control, *options):
         self.weaken(layer)
-        done = who.run(["echo", "it ran"])
+        done = who.run(["echo", "it ran"], *options)
         self.assertEqual((done.returncode, done.stdout), (FAILED, NOT_RUN), f"{layer}: {done.stderr.decode()}")
         self.assertIn(f'measure control {control}:'.encode(), done.stderr, layer)
 
@@ -46,6 +51,18 @@ class DisabledByHand(Promise):
         for layer, control in AS_ROOT.items():
             self.check_found(self.root, layer, control)
         self.assertEqual(network_settings(), settings)  # of the host: the weakened builder is in its network
+
+    def test_a_folder_that_is_seen_without_its_overlay_means_no_jail(self):
+        top = os.path.dirname(self.folder)  # what lies beside our programs is not shown to jails
+        data, config = os.path.join(top, "data"), os.path.join(top, "with-folder.jsonc")
+        os.makedirs(data)
+        with open(config, "w", encoding="utf-8") as text:
+            json.dump({"profiles": {"class": {"shell": ["/bin/sh"], "readonly": data}}}, text)
+        options = ("--config", config, "--profile", "class")
+        for who in self.everybody():
+            self.weaken_nothing()
+            self.assertEqual(who.run(["ls", "-d", "/data"], *options).stdout, b"/data\n")
+            self.check_found(who, "overlay", "filesystem", *options)
 
     def test_without_no_new_privs_there_is_no_jail(self):
         self.weaken("nnp")
@@ -74,8 +91,7 @@ class DisabledByHand(Promise):
         self.assertEqual(found, {"memory", "cpu", "processes"})
 
     def unweakened_controls(self):
-        shutil.copy(os.path.join(BIN, "mayfly-builder"), self.folder + "/mayfly-builder.new")
-        os.replace(self.folder + "/mayfly-builder.new", self.folder + "/mayfly-builder")
+        self.weaken_nothing()
         return self.root.result(["true"])["controls"]
 
     def test_what_is_absent_and_not_required_is_reported_absent_and_required_there_is_no_jail(self):

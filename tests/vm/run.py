@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs test executables in a virtual machine with cgroup v2, and fails unless every one of them reports success.
 
-  run.py --kernel vmlinuz --folder SCRATCH --list tests.list --mode root|user --bin FOLDER --left-out NAMES [--data FOLDER ...]
+  run.py --kernel vmlinuz (with overlay.ko beside it) --folder SCRATCH --list tests.list --mode root|user --bin FOLDER --left-out NAMES [--data FOLDER ...]
 
 A line of the list: name, "root" or "any", path. In mode user only the tests marked "any" run, as an ordinary user with a
 delegated cgroup sub-tree. Along go all programs below FOLDER, but of those whose names stand in the file NAMES only the ones in the list.
@@ -57,6 +57,7 @@ def pack(args, tests):
     here = os.path.dirname(os.path.abspath(__file__))
     shutil.copy(os.path.join(here, "init"), root.inside("/init"))
     os.chmod(root.inside("/init"), 0o755)
+    shutil.copy(os.path.join(os.path.dirname(args.kernel), "overlay.ko"), root.inside("/overlay.ko"))
     root.text("/tests.list", "".join(f"{name} {who} {path}\n" for name, who, path in tests))
     # The paths that mayfly_test() gives to each test on the host.
     kept = {name: os.environ[name] for name in ("MAYFLY_BIN", "MAYFLY_SOURCE", "MAYFLY_LONG") if name in os.environ}
@@ -102,7 +103,8 @@ def judge(tests, results):
 
 def main():
     args = arguments()
-    if shutil.which("qemu-system-x86_64") is None or not os.path.exists(args.kernel):
+    module = os.path.join(os.path.dirname(args.kernel), "overlay.ko")
+    if shutil.which("qemu-system-x86_64") is None or not os.path.exists(args.kernel) or not os.path.exists(module):
         print("mayfly-skip: needs qemu-system-x86 and the kernel that tests/vm/fetch-kernel fetches")
         return SKIPPED
     tests = wanted_tests(args.list, args.mode)

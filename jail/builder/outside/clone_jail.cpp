@@ -15,12 +15,12 @@
 #include "jail/builder/inside/inside.h"
 #include "jail/builder/inside/left_mounts.h"
 #include "jail/builder/outside/id_maps.h"
+#include "jail/builder/outside/tree_copy.h"
 
 namespace mayfly {
 
 namespace {
 
-constexpr unsigned kCopyTree = OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE | AT_EMPTY_PATH;
 // No CLONE_NEWCGROUP: pid 1 makes its cgroup namespace once it is in its cgroup. No CLONE_NEWNET: the network namespace
 // is always joined, made ahead or a moment ago, so that it has a name (nsids.h) before anyone in it can end.
 constexpr std::uint64_t kNamespaces = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS;
@@ -31,7 +31,7 @@ struct TreeCopies {
 
   int make(const PreparedRow& row) {
     for (std::uint32_t i = 0; i < row.count; ++i) {
-      fds[i] = Fd(::open_tree(row.trees[i].source, "", kCopyTree));
+      fds[i] = copy_tree(row.trees[i]);
       if (!fds[i]) return errno;
     }
     return 0;
@@ -126,11 +126,11 @@ class Joined {
 
 // Pid 1 enters its cgroups meanwhile, and waits for the byte before it touches its root.
 int map_ids(Workshop& shop, const Order& order, StepClock& steps, const Cloned& cloned, const RootPart& root,
-            const Fd& say_ready) {
+            const Inside& in, const Fd& say_ready) {
   int error = enter(shop, steps, Step::MapIds);
   if (error == 0) error = write_id_maps(shop.host, shop.host_proc, cloned.pid, order.plan.slot);
   if (error == 0) error = enter(shop, steps, Step::FitRoot);
-  if (error == 0) error = fit_root(shop.host, order.plan, root);
+  if (error == 0) error = fit_root(shop.host, order.plan, root, in.trees);
   if (error == 0 && ::write(say_ready.get(), "", 1) != 1) error = errno;
   return error;
 }
@@ -149,7 +149,7 @@ int clone_and_map(Workshop& shop, const Order& order, StepClock& steps, const Tr
   const Fd ids_ready(ends[0]), say_ready(ends[1]);
   give_descriptors(shop, order, trees, root, ids_ready.get(), in);
   if (const int error = clone_pid_one(shop, order, in, cloned); error != 0) return error;
-  const int error = map_ids(shop, order, steps, cloned, root, say_ready);
+  const int error = map_ids(shop, order, steps, cloned, root, in, say_ready);
   // Nobody can be mapped who is gone: what failed it has told at its gate, unless it was killed.
   if (error != 0 && ends_within(cloned, Milliseconds{0})) return 0;
   // Before the pipe is closed: pid 1 would take its end for a failure of its own.

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 
 #include "jail/builder/mounting.h"
 #include "jail/builder/outside/etc_tree.h"
+#include "jail/builder/outside/tree_copy.h"
 #include "jail/os/log.h"
 
 namespace mayfly {
@@ -98,7 +100,7 @@ Expected<PreparedTrees::Row> PreparedTrees::open_row(const BindRow& row) {
     }
     if (!source) return failure("bind", errno, entry.source);
     const bool directory = is_directory(source.get());
-    opened.binds.push_back({entry.target, std::move(source), directory});
+    opened.binds.push_back({entry.target, entry.source, std::move(source), directory});
   }
   for (std::uint32_t i = 0; i < row.hide_count; ++i) opened.hidden.emplace_back(row.hide[i].data());
   return opened;
@@ -155,15 +157,34 @@ Expected<void> PreparedTrees::finish(HostFacts& facts) {
 
 namespace {
 
-// Since Linux 6.15 a detached tree can be copied again; before, it has to stay attached in our namespace, and every
-// jail then starts with a copy of it that it has to drop.
-Fd detach_where_possible(const std::string& path, Fd attached) {
+// Since Linux 6.15 a detached tree can be copied again, or be a layer; before, it has to stay attached in our
+// namespace, and every jail then starts with a copy of it that it has to drop.
+Fd detach_where_possible(const std::string& path, TopTree tree, Fd attached) {
   Fd detached(::open_tree(attached.get(), "", kCopyTree | AT_EMPTY_PATH));
   if (!detached) return attached;
-  const Fd again(::open_tree(detached.get(), "", kCopyTree | AT_EMPTY_PATH));
-  if (!again) return attached;
+  tree.source = detached.get();
+  if (!copy_tree(tree)) return attached;
   ::umount2(path.c_str(), MNT_DETACH);
   return detached;
+}
+
+// What the mount that a folder was opened from forbids stays forbidden: an overlay does not take it from its layers.
+unsigned inherited_attributes(int folder) {
+  struct statvfs status {};
+  return ::fstatvfs(folder, &status) == 0 && (status.f_flag & ST_NOEXEC) == 0 ? 0 : MOUNT_ATTR_NOEXEC;
+}
+
+std::string why_no_overlay(int error) {
+  if (error == ENODEV) return "this kernel has no overlayfs: modprobe overlay";
+  if (error == EPERM) return "this kernel gives an ordinary user no overlayfs: Linux 5.11 or later does";
+  return "its file system cannot be a layer of an overlay: put the folder on another one";
+}
+
+// A kernel may refuse: then no jail has the folder, rather than one in which its sockets can be reached.
+void try_overlay(const TopTree& tree, const std::string& path, PreparedRow& prepared) {
+  if (copy_tree(tree)) return;
+  prepared.error = errno;
+  log_failure("builder.no_folder", failure("show through an overlay", errno, path, why_no_overlay(errno)).value());
 }
 
 Expected<void> finish_top(const std::string& folder, const std::string& name, const Faults& faults,
@@ -180,7 +201,9 @@ Expected<void> finish_top(const std::string& folder, const std::string& name, co
   if (faults.leaves_out(Layer::ReadOnly)) attributes &= ~unsigned{MOUNT_ATTR_RDONLY};
   if (set_attributes(attached.get(), attributes, AT_RECURSIVE) != 0)
     return failure("make prepared tree read-only", errno, name);
-  top.source = detach_where_possible(folder + name, std::move(attached)).release();  // for the life of the process
+  top.is_overlaid = name == kDataTree && !faults.leaves_out(Layer::Overlay);
+  top.attributes = attributes | inherited_attributes(attached.get());
+  top.source = detach_where_possible(folder + name, top, std::move(attached)).release();  // for the life of the process
   return {};
 }
 
@@ -190,7 +213,11 @@ Expected<void> PreparedTrees::finish_row(const Row& row, const std::string& fold
                                          PreparedRow& prepared) {
   prepared.error = row.error;
   for (const Bind& bind : row.binds)
-    if (is_at_top(bind.target)) TRY(finish_top(folder, bind.target, faults, prepared));
+    if (is_at_top(bind.target)) {
+      TRY(finish_top(folder, bind.target, faults, prepared));
+      const TopTree& made = prepared.trees[prepared.count - 1];
+      if (made.is_overlaid) try_overlay(made, bind.path, prepared);
+    }
   TRY(finish_top(folder, "etc", faults, prepared));
   return finish_top(folder, "dev", faults, prepared);
 }

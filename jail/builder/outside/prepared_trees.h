@@ -5,7 +5,8 @@
 //   PreparedTrees trees = TRY(PreparedTrees::open(table));
 //   TRY(root.attach());  TRY(trees.assemble(root.directory()));  TRY(root.enter());  TRY(trees.finish(facts));
 // Fails when a source that is not optional is absent, or when something to be hidden cannot be covered. A profile's
-// folder that is gone is that profile's trouble alone: its row is marked, and no jail is built from it.
+// folder that is gone, or that cannot be shown through an overlay (tree_copy.h), is that profile's trouble alone: its
+// row is marked, and no jail is built from it.
 #pragma once
 
 #include <string>
@@ -29,6 +30,7 @@ class PreparedTrees {
  private:
   struct Bind {
     std::string target;
+    std::string path;  // on the host, for messages
     Fd source;
     bool is_directory = true;
   };

@@ -88,11 +88,11 @@ std::uint64_t rights_to(const TopTree& tree) {
 }
 
 // /usr, /etc and further binds: read and execute.
-int allow_trees(const HostFacts& host, const PreparedRow& row, int ruleset) {
+int allow_trees(const HostFacts& host, const PreparedRow& row, int ruleset, const TreeFds& trees) {
   if (ruleset < 0) return 0;
   for (std::uint32_t i = 0; i < row.count; ++i)
     if (row.trees[i].name != std::string_view(kSeedTree) &&
-        landlock::allow(ruleset, host.landlock_abi, row.trees[i].source, rights_to(row.trees[i])) != 0)
+        landlock::allow(ruleset, host.landlock_abi, trees[i], rights_to(row.trees[i])) != 0)
       return errno;
   return 0;
 }
@@ -110,12 +110,12 @@ int make_root_part(const HostFacts& host, RootPart& made) {
   return make_ruleset(host, made);
 }
 
-int fit_root(const HostFacts& host, const Plan& plan, const RootPart& root) {
+int fit_root(const HostFacts& host, const Plan& plan, const RootPart& root, const TreeFds& trees) {
   const int context = root.context.get();
   if (const int error = set_limits(host, context, plan.disk_bytes, plan.inodes); error != 0) return error;
   if (::fsconfig(context, FSCONFIG_CMD_RECONFIGURE, nullptr, nullptr, 0) != 0) return errno;
   if (const int error = give_away(host, plan.slot, root.tree.get()); error != 0) return error;
-  return allow_trees(host, host.rows[plan.bind_row], root.ruleset.get());
+  return allow_trees(host, host.rows[plan.bind_row], root.ruleset.get(), trees);
 }
 
 }  // namespace mayfly

@@ -5,6 +5,8 @@
 // CAP_SYS_ADMIN in the builder's user namespace, and as root CAP_CHOWN.
 #pragma once
 
+#include <array>
+
 #include "jail/builder/host_facts.h"
 #include "jail/os/fd.h"
 
@@ -19,7 +21,9 @@ struct RootPart {
 // 0 or an errno.
 int make_root_part(const HostFacts& host, RootPart& made);
 
-// For the jail of this plan: its limits, its ids on what belongs to it, rules for its trees. 0 or an errno.
-int fit_root(const HostFacts& host, const Plan& plan, const RootPart& root);
+// For the jail of this plan: its limits, its ids on what belongs to it, rules for its own copies of the row's trees.
+// 0 or an errno.
+using TreeFds = std::array<int, PreparedRow::kMostTrees>;
+int fit_root(const HostFacts& host, const Plan& plan, const RootPart& root, const TreeFds& trees);
 
 }  // namespace mayfly
