@@ -16,14 +16,14 @@ namespace mayfly {
 
 namespace {
 
-constexpr std::array<std::pair<std::string_view, Layer>, 20> kLayers = {{
+constexpr std::array<std::pair<std::string_view, Layer>, 21> kLayers = {{
     {"landlock", Layer::Landlock},  {"filter", Layer::Filter},      {"devpts", Layer::Devpts},
     {"pids", Layer::Cgroup},        {"caps", Layer::Capabilities},  {"nnp", Layer::NoNewPrivs},
     {"proc", Layer::Proc},          {"network", Layer::Network},    {"environment", Layer::Environment},
     {"limits", Layer::Limits},      {"root-size", Layer::RootSize}, {"root-inodes", Layer::RootInodes},
     {"read-only", Layer::ReadOnly}, {"masks", Layer::Masks},        {"ids", Layer::IdMap},
     {"group0", Layer::Group0},      {"group1", Layer::Group1},      {"group2", Layer::Group2},
-    {"group3", Layer::Group3},      {"overlay", Layer::Overlay},
+    {"group3", Layer::Group3},      {"overlay", Layer::Overlay},    {"seed", Layer::Seed},
 }};
 
 [[noreturn]] void refuse(std::string_view argument) {

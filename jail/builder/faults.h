@@ -28,6 +28,7 @@ enum class Layer : std::uint8_t {
   RootInodes,   // "root-inodes": ... and of inodes
   ReadOnly,     // "read-only": /usr may be written to, as far as its owner may
   Overlay,      // "overlay": /data is the profile's folder itself
+  Seed,         // "seed": it is not copied
   Masks,        // "masks": nothing of /proc is covered
   IdMap,        // "ids": a uid more than there should be (as root)
   Group0,       // "group0" ... "group3" (v1): the jail stays outside that cgroup, and is in the others

@@ -174,7 +174,7 @@ void append(std::vector<Text>& argv, const std::vector<std::string>& words) {
 Expected<void> run_source(Spec& spec, const Language& language, const PayloadPart& source, const Parts& parts) {
   for (const PayloadPart* file : parts.files)
     if (file->name == language.file) return refuse("files." + file->name, "this name is taken by the code itself");
-  spec.files.push_back(SpecFile{language.file, source.offset, source.length, false});
+  spec.files.push_back(SpecFile{language.file, source.offset, source.length, false, true});
   append(spec.argv, language.run);
   spec.argv.push_back(own(language.file));
   for (const PayloadPart* argument : parts.arguments) spec.argv.push_back(in_payload(*argument));
@@ -298,6 +298,7 @@ Expected<Spec> resolve(const Request& request, const Policy& policy, JailId id, 
   spec.principal = request.principal;
   spec.profile = profile->name;
   spec.bind_row = profile->bind_row;
+  spec.has_seed = !profile->seed.empty();
   spec.has_data = !profile->readonly.empty();
   spec.language = language ? language->name : "";
   spec.label = request.label;
@@ -310,7 +311,7 @@ Expected<Spec> resolve(const Request& request, const Policy& policy, JailId id, 
   if (spec.reproducible && language)
     for (const std::string& entry : language->reproducible_environment) spec.environment.push_back(entry);
   for (const PayloadPart* file : parts.files)
-    spec.files.push_back(SpecFile{file->name, file->offset, file->length, file->executable});
+    spec.files.push_back(SpecFile{file->name, file->offset, file->length, file->executable, false});
   TRY(resolve_argv(spec, *profile, language, parts));
   TRY(judge_room(spec));
 

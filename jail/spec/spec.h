@@ -22,6 +22,7 @@ struct SpecFile {
   std::string name;  // relative to the home directory, already judged safe
   std::uint64_t offset = 0, length = 0;
   bool executable = false;
+  bool is_code = false;  // the code itself, under its language's name
 };
 
 enum class Terminal : std::uint8_t { None, Wanted };
@@ -31,6 +32,7 @@ struct Spec {
   OriginKind origin = OriginKind::Cli;
   Door door = Door::Exec;
   std::string peer, principal, profile, language, label;
+  bool has_seed = false;       // its profile's `seed` in the home directory
   bool has_data = false;       // its profile's `readonly` at /data
   std::uint32_t bind_row = 0;  // which trees of the host it sees (wire/bind_table.h): its profile's
   std::string command;         // for people: what was asked, cut at 200 bytes on a character boundary, not escaped

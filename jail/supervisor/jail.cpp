@@ -9,6 +9,7 @@
 #include "jail/os/log.h"
 #include "jail/supervisor/fixed_message.h"
 #include "jail/supervisor/plan_maker.h"
+#include "jail/supervisor/step_failed.h"
 #include "jail/supervisor/timers.h"
 
 namespace mayfly {
@@ -208,7 +209,7 @@ bool Jail::read_gate_once() {
 void Jail::gate_says(const GateMessage& message, pid_t sender) {
   switch (message.says) {
     case GateSays::StepFailed:
-      return end(failed_at(step_of(message.step), message.error));
+      return end(after_failed_step(spec_, message));
     case GateSays::Placed:
       return placed(message, sender);
     case GateSays::AtGate:

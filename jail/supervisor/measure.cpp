@@ -171,6 +171,9 @@ Expected<Controls> ControlMeasurer::measure_placed(const GateFacts& facts) const
   const Limits& limits = facts.spec.limits;
   const FilesystemFacts filesystem{limits.disk.count, limits.inodes, facts.proof.proc_mounted != 0,
                                    facts.builder.proc_masks, facts.spec.has_data};
+  if ((facts.proof.seeded != 0) != facts.spec.has_seed)
+    return wrong(Control::Filesystem, facts.spec.has_seed ? "the profile's seed is not in the home directory"
+                                                          : "there is a seed of nobody's in the home directory");
   TRY(judge_mounts(TRY(proc.read("mountinfo")), filesystem));
   controls.set(Control::Filesystem, Measured::Ephemeral);
   controls.set(Control::Proc, filesystem.proc_mounted ? Measured::Private : Measured::Absent);

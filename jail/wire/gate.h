@@ -23,8 +23,10 @@ struct GateMessage {
   GateSays says = GateSays::StepFailed;
   std::uint32_t step = 0;          // Step
   std::int32_t error = 0;          // errno. For Step::Execute: why execve failed
+  std::uint32_t file = 0;          // of a failed Step::WriteFiles: which of the plan's files, from 1; 0: the seed
   std::int32_t wait_status = 0;    // waitpid(2)
   std::uint32_t proc_mounted = 0;  // with Placed
+  std::uint32_t seeded = 0;        // with Placed: the profile's seed has been copied
   // With AtGate, proved from inside (what /proc does not show):
   std::int32_t landlock_errno = 0;  // of opening a file that only Landlock denies: EACCES = works, 0 = absent
   std::int32_t filter_errno = 0;    // of the reserved call: must equal the filter's build id

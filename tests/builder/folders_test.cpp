@@ -232,6 +232,23 @@ TEST_CASE("a folder from which nothing may be executed stays so", "[root]") {
   CHECK(output(bench, shell("/data/run.sh 2>/dev/null; echo $?")) == "126\n");
 }
 
+TEST_CASE("a folder that has been removed is not shown as an empty one", "[P10][root]") {
+  Folder data, seed;
+  data.write("folder/file", "x");
+  seed.write("folder/file", "x");
+  BenchOptions options;
+  options.data = data.path() + "/folder";
+  Bench one = start_bench(options);
+  options.data.clear();
+  options.seed = seed.path() + "/folder";
+  Bench other = start_bench(options);
+  for (Bench* bench : {&one, &other}) CHECK(failing(*bench, shell("true")) == "built");
+  std::filesystem::remove_all(data.path() + "/folder");
+  std::filesystem::remove_all(seed.path() + "/folder");
+  CHECK(failing(one, shell("true")) == copy_trees_with(ENOENT));
+  CHECK(failing(other, shell("true")) == std::string(name(Step::PlaceTrees)) + " " + std::to_string(ENOENT));
+}
+
 TEST_CASE("a folder that cannot be shown through an overlay is shown to no jail", "[P10][root]") {
   Folder top;
   top.write("a/file", "x");
@@ -261,6 +278,25 @@ TEST_CASE("a file of the request takes the place of one of the seed", "[root]") 
   add_file(job, "main.py", "new", true);
   add_file(job, "folder/deep", "newer", false);
   CHECK(output(bench, job) == "newnewer755\n");
+}
+
+TEST_CASE("a file of the request that cannot take the place of what the seed has is named", "[P10][root]") {
+  Folder seed;
+  seed.write("folder/file", "x");
+  seed.write("file", "x");
+  std::filesystem::create_symlink("/etc", seed.path() + "/link");
+  Bench bench = with_seed(seed);
+  for (const auto& [name, error] : {std::pair("folder", EISDIR), {"file/below", ENOTDIR}, {"link/passwd", EROFS}}) {
+    INFO(name);
+    Job job = shell("true");
+    add_file(job, "first", "x", false);
+    add_file(job, name, "x", false);
+    const Built jail = bench.build(job);
+    REQUIRE(jail.failed);
+    CHECK(jail.failed->step == static_cast<std::uint32_t>(Step::WriteFiles));
+    CHECK(jail.failed->error == error);
+    CHECK(jail.failed->file == 2);
+  }
 }
 
 TEST_CASE("a seed that does not fit, or is too deep, means no jail", "[P10][root]") {

@@ -52,17 +52,18 @@ class DisabledByHand(Promise):
             self.check_found(self.root, layer, control)
         self.assertEqual(network_settings(), settings)  # of the host: the weakened builder is in its network
 
-    def test_a_folder_that_is_seen_without_its_overlay_means_no_jail(self):
+    def test_a_folder_without_its_overlay_or_a_seed_that_is_not_there_means_no_jail(self):
         top = os.path.dirname(self.folder)  # what lies beside our programs is not shown to jails
         data, config = os.path.join(top, "data"), os.path.join(top, "with-folder.jsonc")
         os.makedirs(data)
         with open(config, "w", encoding="utf-8") as text:
-            json.dump({"profiles": {"class": {"shell": ["/bin/sh"], "readonly": data}}}, text)
+            json.dump({"profiles": {"class": {"shell": ["/bin/sh"], "readonly": data, "seed": data}}}, text)
         options = ("--config", config, "--profile", "class")
         for who in self.everybody():
             self.weaken_nothing()
             self.assertEqual(who.run(["ls", "-d", "/data"], *options).stdout, b"/data\n")
-            self.check_found(who, "overlay", "filesystem", *options)
+            for layer in ("overlay", "seed"):
+                self.check_found(who, layer, "filesystem", *options)
 
     def test_without_no_new_privs_there_is_no_jail(self):
         self.weaken("nnp")

@@ -44,6 +44,24 @@ TEST_CASE("code of a language becomes a file in the home directory and its inter
         std::vector<std::string>{"HOME=/home/run", "PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8"});
 }
 
+TEST_CASE("a jail knows the folders of its profile, and which of its files is the code") {
+  Policy policy;
+  policy.catalogue = Catalogue(
+      {Profile{"python", "python", {}, "/srv/seed", "", 1}, Profile{"data", "python", {}, "", "/srv/data", 2}},
+      Catalogue::built_in().languages());
+  Request request = code_request();
+  request.payload.push_back(file_part("data.csv"));
+  const auto seeded = resolve(request, policy, JailId{}, "print(1)");
+  REQUIRE(seeded);
+  CHECK((seeded->has_seed && !seeded->has_data));
+  REQUIRE(seeded->files.size() == 2);
+  CHECK((!seeded->files[0].is_code && seeded->files[1].is_code));
+  request.profile = "data";
+  const auto with_data = resolve(request, policy, JailId{}, "print(1)");
+  REQUIRE(with_data);
+  CHECK((!with_data->has_seed && with_data->has_data));
+}
+
 TEST_CASE("a command goes to the shell whole, as one argument") {
   Request request;
   request.origin = OriginKind::Ssh;

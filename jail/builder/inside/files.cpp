@@ -59,7 +59,7 @@ void write_files(Inside& in) {
   own_files_as_run(in);
   const Fd home(::open(kHome, O_PATH | O_DIRECTORY | O_CLOEXEC));
   in.check(home.get());
-  for (std::uint32_t i = 0; i < in.plan.file_count; ++i) write_file(in, home.get(), in.plan.files[i]);
+  for (in.file = 1; in.file <= in.plan.file_count; ++in.file) write_file(in, home.get(), in.plan.files[in.file - 1]);
 }
 
 }  // namespace mayfly

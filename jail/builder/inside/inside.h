@@ -32,6 +32,8 @@ struct Inside {
   bool leaves_mounts = false;                        // left_mounts.h
   StepClock steps;
   bool has_reported = false;  // shared by pid 1 and the program's process until execve
+  bool is_seeded = false;     // the profile's seed has been copied
+  std::uint32_t file = 0;     // of the plan, from 1: the one that is being written
 
   Inside(const HostFacts& host_facts, const Plan& the_plan)
       : host(host_facts), plan(the_plan), row(host_facts.rows[the_plan.bind_row]) {}

@@ -40,6 +40,7 @@ void tell_placed(ProgramOrder& order) {
   GateMessage message;
   message.says = GateSays::Placed;
   message.proc_mounted = order.proc_mounted ? 1 : 0;
+  message.seeded = order.in.is_seeded ? 1 : 0;
   order.in.check(::send(order.in.gate, &message, sizeof message, MSG_NOSIGNAL));
 }
 

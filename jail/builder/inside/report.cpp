@@ -12,6 +12,7 @@ void report_and_exit(Inside& in, Step step, int error) {
   message.says = GateSays::StepFailed;
   message.step = static_cast<std::uint32_t>(step);
   message.error = error;
+  message.file = in.file;
   message.step_us = in.steps.spent_us();
   in.has_reported = true;
   ::send(in.gate, &message, sizeof message, MSG_NOSIGNAL | MSG_DONTWAIT);  // nobody is left to tell if this fails

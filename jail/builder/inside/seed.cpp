@@ -118,12 +118,13 @@ bool has_seed(const Inside& in) {
 void plant_seed(Inside& in) {
   static Buffers buffers;
   own_files_as_run(in);
-  {
+  if (!in.leaves_out(Layer::Seed)) {
     const Fd home(::open(kHome, O_PATH | O_DIRECTORY | O_CLOEXEC));
     in.check(home.get());
     const Fd seed(::open(kSeedMount, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     in.check(seed.get());
     copy_directory(in, seed.get(), home.get(), 0, buffers);
+    in.is_seeded = true;
   }
   own_files_as_init(in);
   in.check(::umount2(kSeedMount, MNT_DETACH));

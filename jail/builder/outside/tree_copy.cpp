@@ -1,5 +1,6 @@
 #include "jail/builder/outside/tree_copy.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -41,6 +42,13 @@ class InDirectory {
   int error_;
 };
 
+// Over a directory that has been removed the kernel lays an overlay as over any other, and shows nothing in it.
+int still_there(int directory) {
+  struct stat status {};
+  if (::fstat(directory, &status) != 0) return errno;
+  return status.st_nlink == 0 ? ENOENT : 0;
+}
+
 Fd overlay(const TopTree& tree) {
   const Fd context(::fsopen("overlay", FSOPEN_CLOEXEC));
   if (!context) return {};
@@ -58,6 +66,7 @@ Fd copy_tree(const TopTree& tree) {
   {
     const InDirectory layer(tree.source);
     error = layer.error();
+    if (error == 0) error = still_there(tree.source);
     if (error == 0) made = overlay(tree);
     if (error == 0 && !made) error = errno;
   }

@@ -13,9 +13,10 @@
 
 namespace mayfly {
 
-// None: errno says why. Of an overlay ENODEV: the kernel has none; EPERM: not for an ordinary user (before Linux 5.11);
-// EINVAL: the folder's file system cannot be a layer (an overlay over an overlay, names without regard to case).
-// Called in the builder's own root, its working directory is / before and after.
+// None: errno says why. Of an overlay ENOENT: the folder has been removed; ENODEV: the kernel has no overlayfs; EPERM:
+// not for an ordinary user (before Linux 5.11); EINVAL: the folder's file system cannot be a layer (an overlay over an
+// overlay, names without regard to case). Called in the builder's own root, its working directory is / before and
+// after.
 [[nodiscard]] Fd copy_tree(const TopTree& tree);
 
 }  // namespace mayfly
