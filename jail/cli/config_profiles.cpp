@@ -56,6 +56,8 @@ Expected<void> read_profiles(const ConfigReader& in, const Json& object, Catalog
     }
     profile->seed = TRY(read_folder(row, "seed"));
     profile->readonly = TRY(read_folder(row, "readonly"));
+    if (!profile->seed.empty()) profile->seed_is = identity_of_folder(profile->seed);
+    if (!profile->readonly.empty()) profile->readonly_is = identity_of_folder(profile->readonly);
     TRY(row.finish());
     if (profile->has_folders()) ++rows;
   }

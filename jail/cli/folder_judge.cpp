@@ -1,6 +1,7 @@
 #include "jail/cli/folder_judge.h"
 
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -85,6 +86,13 @@ bool are_apart(const std::string& folder, const std::string& own) {
 }
 
 }  // namespace
+
+std::string identity_of_folder(const std::string& path) {
+  struct stat status {};
+  if (::lstat(path.c_str(), &status) != 0) return {};
+  return std::to_string(major(status.st_dev)) + ":" + std::to_string(minor(status.st_dev)) + " " +
+         std::to_string(status.st_ino);
+}
 
 Expected<void> keep_apart(const Catalogue& catalogue, const std::vector<std::string>& ours) {
   for (const Profile& profile : catalogue.profiles())

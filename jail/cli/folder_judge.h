@@ -16,6 +16,9 @@ namespace mayfly {
 // are not copied with a seed, and lead nowhere behind the overlay of `readonly` (decision 0015).
 Expected<void> judge_folder(const std::string& path);
 
+// Which directory it is now: device and inode, "254:0 17". Empty where there is none.
+std::string identity_of_folder(const std::string& path);
+
 // No folder of a profile may hold, or lie in, one of these directories of ours: the state directory has the host key
 // and the digests of invites, which an ordinary user's jails could read there.
 Expected<void> keep_apart(const Catalogue& catalogue, const std::vector<std::string>& ours);

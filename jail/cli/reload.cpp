@@ -55,8 +55,9 @@ void add_reload(CLI::App& app, Command& command) {
   reload_app->footer(
       "Limits, limits of principals, the length of the queue and profiles count for every jail from then on; live "
       "jails\n"
-      "keep theirs. Everything else needs a restart; access, host, require, madeAhead and log are named where they "
-      "differ.\nThe file of authorized keys is looked at for every login anyway. A configuration with a mistake "
+      "keep theirs. Everything else needs a restart; access, host, require, madeAhead, log and the folders of profiles "
+      "are\nnamed where they differ.\nThe file of authorized keys is looked at for every login anyway. A configuration "
+      "with a mistake "
       "changes nothing.\n\n"
       "Examples:\n"
       "  mayfly reload\n"

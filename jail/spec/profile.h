@@ -28,6 +28,8 @@ struct Profile {
   std::string seed;                // directory of the host that is copied into the home of each jail; "" for none
   std::string readonly;            // directory of the host that jails see at /data; "" for none
   std::uint32_t bind_row = 0;      // of the builder's bind table (wire/bind_table.h); above 0 exactly with folders
+  std::string seed_is{};           // device and inode of the directory that `seed` was when the configuration was
+  std::string readonly_is{};       // read, "254:0 17", and of `readonly`: a path may lead to another one since
 
   [[nodiscard]] bool has_folders() const { return !seed.empty() || !readonly.empty(); }
 };

@@ -78,6 +78,8 @@ Expected<Profile> profile_from(const Json& object) {
   profile.seed = TRY(in.text("seed", 4096));
   profile.readonly = TRY(in.text("readonly", 4096));
   profile.bind_row = TRY(small(in, "bindRow"));
+  profile.seed_is = TRY(in.text("seedIs", 64));
+  profile.readonly_is = TRY(in.text("readonlyIs", 64));
   TRY(in.finish());
   return profile;
 }
@@ -90,7 +92,9 @@ Json catalogue_json(const Catalogue& catalogue) {
                         {"shell", profile.shell},
                         {"seed", profile.seed},
                         {"readonly", profile.readonly},
-                        {"bindRow", profile.bind_row}});
+                        {"bindRow", profile.bind_row},
+                        {"seedIs", profile.seed_is},
+                        {"readonlyIs", profile.readonly_is}});
   Json languages = Json::array();
   for (const Language& language : catalogue.languages()) languages.push_back(language_json(language));
   return {{"profiles", std::move(profiles)}, {"languages", std::move(languages)}};
@@ -203,9 +207,12 @@ Expected<Policy> policy_from(const Json& object) {
 // The builder has opened them when it started.
 bool has_same_folders(const Catalogue& one, const Catalogue& other) {
   const auto folders = [](const Catalogue& catalogue) {
-    std::vector<std::tuple<std::string, std::string, std::string, std::uint32_t>> rows;
+    using Row = std::tuple<std::string, std::string, std::string, std::uint32_t, std::string, std::string>;
+    std::vector<Row> rows;
     for (const Profile& profile : catalogue.profiles())
-      if (profile.has_folders()) rows.emplace_back(profile.name, profile.seed, profile.readonly, profile.bind_row);
+      if (profile.has_folders())
+        rows.emplace_back(profile.name, profile.seed, profile.readonly, profile.bind_row, profile.seed_is,
+                          profile.readonly_is);
     return rows;
   };
   return folders(one) == folders(other);

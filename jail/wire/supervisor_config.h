@@ -32,8 +32,8 @@ Expected<SupervisorConfig> decode_supervisor_config(const Json& body);
 Expected<SupervisorConfig> read_supervisor_config(const Fd& memfd);  // sealed
 
 // Into `running` from `fresh`: limits of jails and principals, the length of the queue and profiles (all of them, or
-// none where the folders of one differ). What else differs is returned by its keys in the configuration, "access.ssh,
-// host"; it stays as it is, so that what is reported is applied.
+// none where the folders of one differ: other paths, or other directories behind them). What else differs is returned
+// by its keys in the configuration, "access.ssh, host"; it stays as it is, so that what is reported is applied.
 std::string take_settings(SupervisorConfig& running, SupervisorConfig fresh);
 
 }  // namespace mayfly

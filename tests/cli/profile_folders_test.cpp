@@ -112,6 +112,26 @@ TEST_CASE("profiles name seed and readonly, the built-in ones too, and each gets
   CHECK(catalogue.profile("class")->bind_row == 2);
 }
 
+TEST_CASE("which directories a profile's folders are is remembered, and changes when one is exchanged") {
+  Folders folders;
+  const std::string data = folders.make("data");
+  const auto read = [&] {
+    const auto settings = settings_of("{\"class\": {\"shell\": [\"/bin/sh\"], \"seed\": \"" + data +
+                                      "\", \"readonly\": \"" + data + "\"}}");
+    REQUIRE(settings);
+    return *settings->policy.catalogue.profile("class");
+  };
+  const Profile before = read();
+  CHECK_FALSE(before.seed_is.empty());
+  CHECK(before.readonly_is == before.seed_is);
+  std::ofstream(data + "/file") << "what is in it does not matter";
+  CHECK(read().seed_is == before.seed_is);
+  std::filesystem::rename(data, data + ".old");
+  folders.make("data");
+  CHECK(read().seed_is != before.seed_is);
+  CHECK(read().readonly_is != before.readonly_is);
+}
+
 TEST_CASE("a folder that is not for jails is refused by the key that names it") {
   const auto settings = settings_of("{\"class\": {\"language\": \"python\", \"seed\": \"/proc/self\"}}");
   REQUIRE_FALSE(settings);

@@ -43,6 +43,20 @@ TEST_CASE("profiles are reloaded, but not where a folder of one differs: the bui
   CHECK(running.policy.catalogue.profile("plain") != nullptr);
 }
 
+TEST_CASE("another directory behind the path of a folder is another folder") {
+  SupervisorConfig running;
+  Profile with{"class", "python", {}, "/srv/seed", "/srv/data", 1, "254:0 17", "254:0 18"};
+  running.policy.catalogue = Catalogue({with}, {});
+  SupervisorConfig fresh = decode_supervisor_config(encode(running)).value();
+  CHECK(take_settings(running, fresh).empty());
+  for (std::string Profile::*identity : {&Profile::seed_is, &Profile::readonly_is}) {
+    Profile exchanged = with;
+    exchanged.*identity = "254:0 19";
+    fresh.policy.catalogue = Catalogue({exchanged}, {});
+    CHECK(take_settings(running, decode_supervisor_config(encode(fresh)).value()) == "profiles (seed and readonly)");
+  }
+}
+
 TEST_CASE("a profile or language with a name that is no word is refused") {
   const Json body = encode(SupervisorConfig());
   for (const char* table : {"profiles", "languages"})
