@@ -125,10 +125,12 @@ class Examination {
   Expected<void> ask_host();
   Expected<void> attack_from_inside();
   Expected<void> meet_limits();
+  Expected<void> meet_folders(const std::string& profile);
   Expected<void> meet_memory();
   Expected<void> meet_refusal(const char* name, const std::string& amount);
   Expected<void> meet_clock(const char* name, const char* seconds, const LimitRequest& limits, Ending expected);
   Expected<JailOutcome> jail(const std::vector<std::string>& arguments, const LimitRequest& limits);
+  void compare_controls(const Controls& controls);
   void add(Attack attack);
   bool is_ruled_out();
   void compare_with_expected();
@@ -154,16 +156,20 @@ Expected<void> Examination::ask_host() {
 }
 
 Expected<JailOutcome> Examination::jail(const std::vector<std::string>& arguments, const LimitRequest& limits) {
-  JailOutcome outcome = TRY(run_in_jail(client_, probe_bytes_, arguments, limits));
+  JailOutcome outcome = TRY(run_in_jail(client_, probe_bytes_, {arguments, limits}));
   if (outcome.result.ending == Ending::Failed || outcome.result.ending == Ending::Refused)
     return failure("build a jail to examine", outcome.result.failed_errno,
                    std::string(name(outcome.result.failed_step)), outcome.result.text);
+  compare_controls(outcome.controls);
+  return outcome;
+}
+
+void Examination::compare_controls(const Controls& controls) {
   if (!have_controls_)
-    found_.controls = outcome.controls;
-  else if (!(found_.controls == outcome.controls))
+    found_.controls = controls;
+  else if (!(found_.controls == controls))
     found_.problems.emplace_back("two jails reported different controls");
   have_controls_ = true;
-  return outcome;
 }
 
 void Examination::add(Attack attack) {
@@ -239,6 +245,26 @@ Expected<void> Examination::meet_limits() {
   return meet_clock("sleep", "1", little_time, Ending::TimeLimit);
 }
 
+// A jail of a profile that names folders is attacked where it differs from the others. What cannot be built is that
+// profile's trouble alone. Its limits are those of its profile: a large seed needs its room.
+Expected<void> Examination::meet_folders(const std::string& profile) {
+  ProfileFolders& shown = found_.folders.emplace_back(ProfileFolders{profile, {}});
+  const Expected<JailOutcome> inside = run_in_jail(client_, probe_bytes_, {{"write-data", "/data"}, {}, profile});
+  const bool is_built = inside && inside->result.ending != Ending::Failed;
+  if (!is_built) {
+    found_.problems.push_back("no jail of the profile " + profile +
+                              " can be built: " + (inside ? inside->result.text : inside.error().text()));
+    return {};
+  }
+  compare_controls(inside->controls);
+  shown.folders = inside->result.folders;
+  if (std::find(shown.folders.begin(), shown.folders.end(), "readonly") == shown.folders.end()) return {};
+  Attack attack = judge("write-data", inside->report, run_outside(probe_path_, {"write-data", "/tmp"}));
+  attack.name += " (" + profile + ")";
+  add(std::move(attack));
+  return {};
+}
+
 // Where this host lacks a required control no jail starts, and so none can be attacked: the controls stay unmeasured.
 bool Examination::is_ruled_out() {
   Controls possible;
@@ -277,6 +303,7 @@ Expected<Containment> Examination::run() {
   if (is_ruled_out()) return std::move(found_);
   TRY(attack_from_inside());
   TRY(meet_limits());
+  for (const std::string& profile : found_.host.with_folders) TRY(meet_folders(profile));
   compare_with_expected();
   return std::move(found_);
 }

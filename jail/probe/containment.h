@@ -33,10 +33,17 @@ struct Attack {
   std::string outside;  // in the control run: "works", "EPERM", "not tried: ..."
 };
 
+// A profile whose jails see directories of the host beyond the system's, by one of its jails.
+struct ProfileFolders {
+  std::string profile;
+  std::vector<std::string> folders;  // as its result names them; none: no jail could be built, and a problem says why
+};
+
 struct Containment {
   Host host;          // expected, with causes and fixes
   Controls controls;  // measured on the jails that were attacked; all of them reported the same
   std::vector<Attack> attacks;
+  std::vector<ProfileFolders> folders;
   std::vector<std::string> problems;  // what is not as promised, for people; empty = all is as it says
 
   [[nodiscard]] bool is_sound() const { return problems.empty(); }
@@ -49,6 +56,7 @@ Expected<Containment> examine(SupervisorClient& client, const std::string& probe
 //  "controls":{"network":"none",...},
 //  "expected":{"memory":{"value":"unlimited","cause":"...","fix":"..."},...},
 //  "required":["network",...],
+//  "folders":{"class":["seed","readonly"]},
 //  "attacks":[{"attack":"network-out","verdict":"held","inside":"ENETUNREACH","outside":"works"},...],
 //  "problems":[]}
 Json containment_json(const Containment& found);

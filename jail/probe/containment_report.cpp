@@ -41,6 +41,8 @@ Json containment_json(const Containment& found) {
                                {"verdict", std::string(name(attack.verdict))},
                                {"inside", attack.inside},
                                {"outside", attack.outside}});
+  json["folders"] = Json::object();
+  for (const ProfileFolders& shown : found.folders) json["folders"][shown.profile] = shown.folders;
   json["problems"] = found.problems;
   return json;
 }
@@ -67,6 +69,19 @@ std::string controls_text(const Containment& found) {
   return text;
 }
 
+std::string folders_text(const Containment& found) {
+  std::string text;
+  for (const ProfileFolders& shown : found.folders) {
+    text += "  " + padded(shown.profile, 13);
+    if (shown.folders.empty()) text += "no jail can be built";
+    for (const std::string& folder : shown.folders)
+      text += (&folder == &shown.folders.front() ? "" : ", ") +
+              (folder == "readonly" ? "readonly at /data" : folder + " in the home directory");
+    text += "\n";
+  }
+  return text.empty() ? text : "\nFolders of profiles, as a jail of each has them:\n" + text;
+}
+
 std::string attacks_text(const Containment& found, AttackVerdict verdict, const char* heading) {
   std::string text;
   for (const Attack& attack : found.attacks)
@@ -83,7 +98,7 @@ std::string containment_text(const Containment& found) {
                                   [](const Attack& attack) { return attack.verdict == AttackVerdict::Held; });
   std::string text = "Linux " + escape(found.host.kernel) + ", " + (found.host.root ? "as root" : "not as root") +
                      ", cgroups: " + escape(found.host.cgroups) + "\n\nControls, measured on a jail:\n";
-  text += controls_text(found);
+  text += controls_text(found) + folders_text(found);
   const auto broken = std::count_if(found.attacks.begin(), found.attacks.end(),
                                     [](const Attack& attack) { return attack.verdict == AttackVerdict::Broken; });
   text += "\nAttacks from inside: " + std::to_string(broken) + " got through, " + std::to_string(held) + " held, " +

@@ -37,16 +37,16 @@ bool take_some(const Fd& stream, std::string& into) {
   return count != 0;
 }
 
-Expected<RunNumber> open_run(SupervisorClient& client, const std::string& probe_bytes,
-                             const std::vector<std::string>& arguments, const LimitRequest& limits, PeerEnds ends) {
+Expected<RunNumber> open_run(SupervisorClient& client, const std::string& probe_bytes, const ProbeOrder& order,
+                             PeerEnds ends) {
   Request request;
-  request.profile = "run";
+  request.profile = order.profile;
   request.principal = "uid " + std::to_string(::geteuid());
-  request.limits = limits;
+  request.limits = order.limits;
   request.label = "doctor";
   PayloadBuilder payload;
   payload.add(PayloadKind::Argument, kInside);
-  for (const std::string& argument : arguments) payload.add(PayloadKind::Argument, argument);
+  for (const std::string& argument : order.arguments) payload.add(PayloadKind::Argument, argument);
   payload.add(PayloadKind::File, probe_bytes, "mayfly-probe", true);
   return client.open(std::move(request), std::move(payload), std::move(ends));
 }
@@ -101,10 +101,9 @@ Expected<FromSupervisor> next_message(SupervisorClient& client, Microseconds dea
   }
 }
 
-Expected<JailOutcome> run_in_jail(SupervisorClient& client, const std::string& probe_bytes,
-                                  const std::vector<std::string>& arguments, const LimitRequest& limits) {
+Expected<JailOutcome> run_in_jail(SupervisorClient& client, const std::string& probe_bytes, const ProbeOrder& order) {
   RunStreams streams = TRY(make_run_streams(WithStderr::Yes, WithStdin::No));
-  TRY(open_run(client, probe_bytes, arguments, limits, std::move(streams.peer)));
+  TRY(open_run(client, probe_bytes, order, std::move(streams.peer)));
   Progress progress;
   TRY(follow(client, streams.own, progress));
   progress.outcome.report = read_probe_report(progress.out);

@@ -16,9 +16,14 @@ struct JailOutcome {
   ProbeReport report;
 };
 
-// argv is what follows the program's name. A Failure: there was no such jail (refused, or the supervisor is gone).
-Expected<JailOutcome> run_in_jail(SupervisorClient& client, const std::string& probe_bytes,
-                                  const std::vector<std::string>& arguments, const LimitRequest& limits);
+// What the probe is to do in a jail of which kind.
+struct ProbeOrder {
+  std::vector<std::string> arguments;  // what follows the program's name
+  LimitRequest limits;
+  std::string profile = "run";
+};
+// A Failure: there was no such jail (refused, or the supervisor is gone).
+Expected<JailOutcome> run_in_jail(SupervisorClient& client, const std::string& probe_bytes, const ProbeOrder& order);
 
 struct ControlOutcome {
   ProbeReport report;

@@ -6,6 +6,7 @@
 //   mayfly-probe disk BYTES         fills a file in /tmp
 //   mayfly-probe cpu SECONDS        computes for that long
 //   mayfly-probe sleep SECONDS
+//   mayfly-probe write-data DIRECTORY   makes a file without a name there
 //
 // One JSON object per line: {"attack":"network-out","held":true,"errno":"ENETUNREACH"}. Exit status 0 however the
 // attacks went; 2 for a wrong command line.
@@ -145,6 +146,9 @@ int run(int count, char** arguments) {
     compute(std::strtod(value, nullptr));
   } else if (std::strcmp(mode, "sleep") == 0) {
     sleep_for(static_cast<unsigned>(std::strtoul(value, nullptr, 10)));
+  } else if (std::strcmp(mode, "write-data") == 0) {
+    const int file = ::open(value, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+    tell_errno("write-data", file < 0 ? errno : 0);
   } else {
     std::fputs("mayfly-probe: start it with \"mayfly doctor\"\n", stderr);
     return 2;

@@ -54,6 +54,7 @@ struct Result {
   Controls controls;
   Limits limits;
   std::vector<std::string> environment;
+  std::vector<std::string> folders;  // of its profile, that it had: "seed", "readonly"
   std::string profile, language, label;
   Metrics metrics;
 };

@@ -126,6 +126,8 @@ Result bare_result(const Spec& spec, const Decision& decision) {
   if (decision.step == Step::Execute && decision.error != 0) result.text += ": " + program_of(spec);
   result.limits = spec.limits;
   result.environment = spec.environment;
+  if (spec.has_seed) result.folders.emplace_back("seed");
+  if (spec.has_data) result.folders.emplace_back("readonly");
   result.profile = spec.profile;
   result.language = spec.language;
   result.label = spec.label;

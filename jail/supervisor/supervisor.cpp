@@ -202,7 +202,9 @@ ShutOut Supervisor::shut_out(const std::string& principal) {
 
 void Supervisor::answer_host_questions() {
   if (host_questions_.empty()) return;
-  const Host host = host_.survey(builder_.facts());
+  Host host = host_.survey(builder_.facts());
+  for (const Profile& profile : config_.policy.catalogue.profiles())
+    if (profile.has_folders()) host.with_folders.push_back(profile.name);
   for (const std::uint64_t asker : std::exchange(host_questions_, {})) tell(Lessee{asker, 0}, host);
 }
 

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "jail/spec/escape.h"
+#include "jail/spec/profile.h"
 #include "jail/wire/request_json.h"
 #include "jail/wire/result_json.h"
 
@@ -40,6 +41,10 @@ void put_host(JsonText& out, const Host& host) {
         .close();
   out.close_list();
   put_control_set(out, "required", host.required);
+  if (host.with_folders.empty()) return;
+  out.open_list("withFolders");
+  for (const std::string& profile : host.with_folders) out.item(profile);
+  out.close_list();
 }
 
 Expected<HostControl> host_control_from(const Json& object) {
@@ -67,6 +72,12 @@ Expected<FromSupervisor> host_from(JsonReader& in) {
     for (const Json& row : *rows) host.controls.push_back(TRY(host_control_from(row)));
   if (const Json* required = TRY(in.optional_array("required", kControlCount)))
     host.required = TRY(control_set_from(*required, "required"));
+  if (const Json* profiles = TRY(in.optional_array("withFolders", 64)))
+    for (const Json& profile : *profiles) {
+      if (!profile.is_string() || !is_catalogue_name(profile.get_ref<const std::string&>()))
+        return failure("read field", 0, "withFolders", "a list of profiles is needed");
+      host.with_folders.push_back(profile.get<std::string>());
+    }
   TRY(in.finish());
   return FromSupervisor(host);
 }

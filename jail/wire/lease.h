@@ -127,6 +127,7 @@ struct Host {
   std::string cgroups;  // "v1", "v2", "none"
   std::vector<HostControl> controls;
   ControlSet required;
+  std::vector<std::string> with_folders;  // profiles whose jails see directories of the host beyond the system's
 };
 // The connection is told what was wrong before it is closed.
 struct Fault {

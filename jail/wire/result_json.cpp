@@ -157,7 +157,7 @@ void put_streams(JsonText& out, const Result& result, const StreamText& head, co
 // Of a jail that never came to its gate nothing was measured.
 void put_applied(JsonText& out, const Result& result) {
   if (!was_measured(result.controls)) {
-    out.put("controls", nullptr).put("limits", nullptr).put("environment", nullptr);
+    out.put("controls", nullptr).put("limits", nullptr).put("environment", nullptr).put("folders", nullptr);
     return;
   }
   out.open("controls");
@@ -166,6 +166,8 @@ void put_applied(JsonText& out, const Result& result) {
   put_limits(out, result.limits, held_by(result.controls));
   out.close().open_list("environment");
   for (const std::string& entry : result.environment) out.item(entry);
+  out.close_list().open_list("folders");
+  for (const std::string& folder : result.folders) out.item(folder);
   out.close_list();
 }
 

@@ -272,6 +272,11 @@ void put_result(JsonText& out, const Result& result, WireForm form) {
   out.open_list("environment");
   for (const std::string& entry : result.environment) out.item(entry);
   out.close_list();
+  if (!result.folders.empty()) {
+    out.open_list("folders");
+    for (const std::string& folder : result.folders) out.item(folder);
+    out.close_list();
+  }
   if (!result.label.empty()) out.put("label", result.label);
   if (has_why(result.metrics)) put_why(out, result.metrics);
 }
@@ -289,6 +294,7 @@ Expected<Result> result_from(const Json& object, WireForm form) {
   }
   result.metrics = TRY(metrics_from(TRY(in.text("metrics", kMostPacked))));
   result.environment = TRY(text_list_from(in, "environment"));
+  result.folders = TRY(text_list_from(in, "folders"));
   result.label = TRY(in.optional_text("label", 1024)).value_or("");
   TRY(read_why(TRY(in.optional_object("why")), result.metrics));
   TRY(in.finish());

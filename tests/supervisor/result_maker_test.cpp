@@ -113,6 +113,16 @@ TEST_CASE("a program that cannot be started is named, and not the code that it w
   CHECK(make_result(spec, first, Controls{}, {}).text == words + "/usr/bin/python3");
 }
 
+TEST_CASE("the folders that a jail has of its profile are named") {
+  Spec spec = exec_spec();
+  CHECK(make_result(spec, ended_as(Ending::Exited), Controls{}, {}).folders.empty());
+  spec.has_data = true;
+  CHECK(make_result(spec, ended_as(Ending::Exited), Controls{}, {}).folders == std::vector<std::string>{"readonly"});
+  spec.has_seed = true;
+  CHECK(make_result(spec, ended_as(Ending::Exited), Controls{}, {}).folders ==
+        std::vector<std::string>{"seed", "readonly"});
+}
+
 TEST_CASE("every ending has words of its own") {
   std::set<std::string> texts;
   for (const Ending ending : kAllEndings) {

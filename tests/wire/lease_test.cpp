@@ -101,10 +101,12 @@ TEST_CASE("every message of the lease socket survives the wire") {
   result.metrics.cpu.why = "no control group";
   result.metrics.memory_peak.value = Bytes{5};
   result.metrics.step_us[3] = 17;
+  result.folders = {"seed", "readonly"};
   Refused refused{4, "j_y", RefusalKind::Quota, "limits.cpus", "text", 1000};
   Host host;
   host.kernel = "6.1";
   host.controls = {HostControl{Control::Memory, Measured::Unlimited, "no cgroup", "run as root"}};
+  host.with_folders = {"class", "python"};
   for (const FromSupervisor& message :
        {FromSupervisor(Queued{1, "j_a", 3}), FromSupervisor(Running{1, "j_a", {}, kApiLimits.defaults}),
         FromSupervisor(refused), FromSupervisor(Ended{2, result}), FromSupervisor(host), FromSupervisor(Fault{"no"}),
