@@ -2,12 +2,24 @@
 """P23: the whole engine by `mayfly run` on a host with cgroup v2: as root, and as an ordinary user with a delegated group."""
 import json
 import os
+import socket
 import subprocess
+import tempfile
 import unittest
 
 MAYFLY = os.path.join(os.environ["MAYFLY_BIN"], "mayfly")
 PATIENCE = 120
 FORK = "import os,time\ntry:\n    while True:\n        if os.fork() == 0: time.sleep(60); os._exit(0)\nexcept OSError: pass"
+
+REACH = """
+import errno, socket
+print(open("file").read(), open("/data/file").read(), end=" ")
+try:
+    socket.socket(socket.AF_UNIX).connect("/data/socket")
+    print("connected")
+except OSError as error:
+    print(errno.errorcode[error.errno])
+"""
 
 
 def own_group():
@@ -87,6 +99,24 @@ class EngineOnVersion2(unittest.TestCase):
         self.assertGreater(metrics["cpuMs"], 1)
         self.assertGreater(metrics["memoryPeakBytes"], 32 << 20)
         self.assertGreaterEqual(metrics["processesPeak"], 2)
+
+    def test_a_folder_is_shown_and_a_socket_in_it_leads_nowhere(self):
+        """On this older kernel, which has overlayfs as a module, and for an ordinary user too."""
+        with tempfile.TemporaryDirectory() as folder, socket.socket(socket.AF_UNIX) as listening:
+            os.chmod(folder, 0o755)
+            for name in ("seed", "data"):
+                os.mkdir(f"{folder}/{name}")
+                with open(f"{folder}/{name}/file", "w", encoding="utf-8") as file:
+                    file.write(name)
+            listening.bind(f"{folder}/data/socket")
+            os.chmod(f"{folder}/data/socket", 0o777)
+            listening.listen()
+            with open(f"{folder}/mayfly.jsonc", "w", encoding="utf-8") as file:
+                json.dump({"profiles": {"class": {"shell": ["/bin/sh"], "seed": f"{folder}/seed", "readonly": f"{folder}/data"}}}, file)
+            done = result(["python3", "-I", "-c", REACH], "--config", f"{folder}/mayfly.jsonc", "--profile", "class")
+            self.assertEqual((done["stdout"], done["folders"]), ("seed data ECONNREFUSED\n", ["seed", "readonly"]), done)
+            with socket.socket(socket.AF_UNIX) as outside:
+                outside.connect(f"{folder}/data/socket")
 
     def test_no_control_group_is_left(self):
         result(["true"])
