@@ -14,7 +14,8 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from harness import Service, ends_within, run_tests  # noqa: E402
-from inventory import LONG, assert_back_to, core_processes, memory_kib, needs_root, pss_kib, settled, slope, warmed_up  # noqa: E402
+from inventory import (LONG, TOLERANCE, Inventory, assert_back_to, core_processes, memory_kib, needs_root, pss_kib, settled, slope,  # noqa: E402
+                       warmed_up)
 
 CYCLES, ROUNDS = (10_000, 20) if LONG else (300, 3)
 WARM_UP = 500 if LONG else 60
@@ -23,6 +24,15 @@ AT_ONCE = 4
 # The whole host's Shmem others use too, and a jail that left its files would leave 12 KiB at least.
 MOST_KIB_PER_CYCLE = 0.5 if LONG else 0.8
 MOST_SHMEM_PER_CYCLE = 8
+HOLD_NAMESPACES = """
+import ctypes, sys
+held = []
+for _ in range(int(sys.argv[1])):
+    assert ctypes.CDLL(None).unshare(0x40000000) == 0  # CLONE_NEWNET
+    held.append(open("/proc/self/ns/net"))
+print("held", flush=True)
+sys.stdin.read()
+"""
 
 needs_root()
 ends_within(150, 2000)
@@ -49,7 +59,7 @@ def cycle(times):
     assert sum(int(good) for _, good, _ in kinds) == times, done
 
 
-def test_cycles_leave_no_descriptor_process_mount_group_terminal_or_memory():
+def test_cycles_leave_no_descriptor_process_mount_group_terminal_or_memory():  # B39
     before = warmed_up(service, lambda: cycle(WARM_UP))
     samples = [(0, memory_kib(service))]
     began = time.monotonic()
@@ -84,6 +94,19 @@ def test_one_connection_that_stays_is_found_and_so_is_a_kibibyte_a_cycle():
         assert "descriptors of mayfly-sshd" in found and "children of mayfly-sshd" in found and "processes" in found, found
     assert_back_to(service, before)
     assert slope([(n * CYCLES // ROUNDS, 5000 + n * CYCLES // ROUNDS + n % 2 * 100) for n in range(ROUNDS + 1)]) > 0.5
+
+
+# The control run of what is counted of the whole host, on kernels that tell it and on those that do not.
+def test_network_namespaces_that_stay_are_found():
+    before = settled(service)
+    holder = subprocess.Popen([sys.executable, "-c", HOLD_NAMESPACES, str(TOLERANCE["network namespaces of the host"] + 1)],
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    try:
+        assert holder.stdout.readline() == b"held\n"
+        assert "network namespaces of the host" in Inventory(service).growth_since(before)
+    finally:
+        holder.communicate()  # its input ends, and so does it
+    assert_back_to(service, before)
 
 
 if __name__ == "__main__":

@@ -50,12 +50,12 @@ class Audit(unittest.TestCase):
         self.assertIn("(gen) banner: SSH-2.0-mayfly_", self.report.text)
         self.assertIn("(fin) ssh-ed25519: SHA256:", self.report.text)
 
-    def test_exactly_the_chosen_algorithms_are_offered(self):
+    def test_exactly_the_chosen_algorithms_are_offered(self):  # B40
         for kind, names in OFFERED.items():
             with self.subTest(kind=kind):
                 self.assertEqual(self.report.rows(kind), names, self.report.text)
 
-    def test_compression_is_not_offered(self):
+    def test_compression_is_not_offered(self):  # B37
         self.assertIn("(gen) compression: disabled", self.report.text)
 
     def test_nothing_fails(self):

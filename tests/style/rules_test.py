@@ -193,6 +193,21 @@ class HostileKinds(Sample):
         self.assertEqual(len(self.check(self.PAGE.replace("| B05 | it does | it meets | `raw_all` |", "| B05 | - | - | `raw_none` |"))), 1)
         self.assertEqual(len(self.check(self.PAGE.replace("| B05 | it does | it meets | `raw_all` |", "| B05 | - | - | nobody |"))), 1)
 
+    def test_each_kind_of_a_row_wants_a_test_and_each_test_a_kind(self):
+        page = self.PAGE.replace("| B06 | it does | it meets | `raw_all` |\n", "").replace("| B05 |", "| B05, B06 |")
+        self.assertEqual(self.check(page), [])
+        for kind in ("B05", "B06"):
+            self.assertEqual(len(self.check(page, self.TEST.replace(kind, ""))), 1, kind)
+        page = page.replace("| B05, B06 | it does | it meets | `raw_all` |", "| B05, B06 | - | - | `raw_all`, `raw_one` |")
+        more = {"tests__sshd__ssh_raw_all_dot_py": self.TEST, "docs__hostile-ssh_dot_md": page}
+        self.assertEqual(self.complaints(hostile.hostile, **more, tests__sshd__ssh_raw_one_dot_py="B05"), [])
+        self.assertEqual(len(self.complaints(hostile.hostile, **more, tests__sshd__ssh_raw_one_dot_py="B07")), 1)
+
+    def test_what_only_the_head_of_a_file_says_holds_nothing(self):
+        head = '#!/usr/bin/env python3\n"""All of them: B05\nand so on."""\n'
+        self.assertEqual(len(self.check(self.PAGE, head + self.TEST.replace("B05", ""))), 1)
+        self.assertEqual(self.check(self.PAGE, head + self.TEST), [])
+
 
 if __name__ == "__main__":
     unittest.main()
