@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""clang-tidy over our own sources, in parallel and with a memory.
+"""clang-tidy over our own sources, in parallel, several in one run, and with a memory.
 
   tidy.py SOURCE_FOLDER BUILD_FOLDER [--jobs N] [--seconds N]
 
 Reads compile_commands.json. A source whose text, headers of ours and configuration are those of an earlier clean run is
-not looked at again (BUILD_FOLDER/tidy holds one empty file per clean run). Findings fail.
-Parsing is slow (seven minutes for all, on two cores), so there is a time budget that a slow machine may meet: the privileged
-parts come first, then the parsers of foreign bytes, and what the budget leaves out is named, and the next run goes on from
-there. With MAYFLY_LONG there is no budget, and tests are included.
+not looked at again (BUILD_FOLDER/tidy holds one empty file per clean run). Findings fail. Sources of one target are looked
+at together (tidy_together.py says why, and which are not); that is three to four times as quick.
+There is a time budget that a slow machine may meet: the privileged parts come first, then the parsers of foreign bytes,
+and what the budget leaves out is named, and the next run goes on from there. With MAYFLY_LONG there is no budget, and tests
+are included.
 """
 import argparse
 import concurrent.futures
@@ -15,13 +16,12 @@ import hashlib
 import json
 import os
 import re
-import shlex
-import subprocess
 import sys
 import time
 
-# The command line names a precompiled header that only g++ can read, and its warnings.
-FOR_GCC_ONLY = re.compile(r"-Winvalid-pch|-Wno-invalid-pch|-include \S*cmake_pch\.hxx|-fstack-clash-protection")
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from tidy_together import Source, groups, look_at  # noqa: E402
+
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.M)
 # In this order; the tests only with MAYFLY_LONG, since they run anyway.
 FOLDERS = ("jail/builder/", "jail/supervisor/", "jail/witness/", "jail/wire/", "sshd/", "api/", "jail/", "tui/")
@@ -56,8 +56,8 @@ class Inputs:
         return whole.hexdigest()
 
 
-def commands(root, build):
-    """(source relative to root, command) of every source of ours, without what only g++ understands."""
+def sources(root, build):
+    """Every source of ours once, the most important first."""
     with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as text:
         entries = json.load(text)
     folders = LONG_FOLDERS if os.environ.get("MAYFLY_LONG") else FOLDERS
@@ -66,20 +66,12 @@ def commands(root, build):
         path = os.path.relpath(entry["file"], root)
         return next((i for i, folder in enumerate(folders) if path.startswith(folder)), len(folders))
 
+    seen = set()
     for entry in sorted(entries, key=rank):
-        source = os.path.relpath(entry["file"], root)
-        if source.startswith(folders) and source.endswith(".cpp"):
-            yield source, entry["directory"], FOR_GCC_ONLY.sub("", entry["command"])
-
-
-def tidy(root, source, directory, command, until):
-    """(status, output); status None when the budget was over before this one's turn came."""
-    if time.monotonic() > until:
-        return None, ""
-    arguments = shlex.split(command)[1:]
-    done = subprocess.run(["clang-tidy", "--quiet", os.path.join(root, source), "--", *arguments], cwd=directory,
-                          capture_output=True, text=True, check=False, timeout=280)
-    return done.returncode, done.stdout + (done.stderr if done.returncode else "")
+        path = os.path.relpath(entry["file"], root)
+        if path.startswith(folders) and path.endswith(".cpp") and path not in seen:  # some are compiled for a second target
+            seen.add(path)
+            yield Source(path, entry["directory"], entry["command"])
 
 
 def arguments_of_ours():
@@ -93,45 +85,50 @@ def arguments_of_ours():
     return args
 
 
-def start(args, pool):
-    """(what runs: {future: (source, mark of a clean run)}, number known to be clean)"""
-    with open(os.path.join(args.source, ".clang-tidy"), encoding="utf-8") as text:
-        inputs = Inputs(args.source, text.read())
-    memory = os.path.join(args.build, "tidy")
-    os.makedirs(memory, exist_ok=True)
-    work, known, seen = {}, 0, set()
-    for source, directory, command in commands(args.source, args.build):
-        if source in seen:  # compiled for a second target
-            continue
-        seen.add(source)
-        mark = os.path.join(memory, inputs.digest(source, command))
-        if os.path.exists(mark):
-            known += 1
-        else:
-            work[pool.submit(tidy, args.source, source, directory, command, args.until)] = (source, mark)
-    return work, known
+class Memory:
+    """Which sources are known to be clean as they are."""
+
+    def __init__(self, args):
+        with open(os.path.join(args.source, ".clang-tidy"), encoding="utf-8") as text:
+            self.inputs = Inputs(args.source, text.read())
+        self.folder = os.path.join(args.build, "tidy")
+        os.makedirs(self.folder, exist_ok=True)
+
+    def mark(self, source):
+        return os.path.join(self.folder, self.inputs.digest(source.path, source.command))
+
+    def knows(self, source):
+        return os.path.exists(self.mark(source))
+
+    def learn(self, source):
+        open(self.mark(source), "w", encoding="utf-8").close()
 
 
 def main():
     args = arguments_of_ours()
-    failed, left_out = 0, []
+    memory = Memory(args)
+    everything = list(sources(args.source, args.build))
+    unknown = [source for source in everything if not memory.knows(source)]
+    looked_at, failed, left_out = 0, 0, []
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
-        work, known = start(args, pool)
+        work = [pool.submit(look_at, args.source, group, args.until) for group in groups(args.source, unknown)]
         for future in concurrent.futures.as_completed(work):
-            source, mark = work[future]
-            status, output = future.result()
-            if status == 0:
-                open(mark, "w", encoding="utf-8").close()
-            elif status is None:
-                left_out.append(source)
-            else:
-                failed += 1
-                print(f"== {source}\n{output}", flush=True)
+            for verdict in future.result():
+                if verdict.output is None:
+                    left_out += [source.path for source in verdict.sources]
+                    continue
+                looked_at += len(verdict.sources)
+                if verdict.output:
+                    failed += 1
+                    print("==", *(source.path for source in verdict.sources), f"\n{verdict.output}", flush=True)
+                else:
+                    for source in verdict.sources:
+                        memory.learn(source)
     if left_out:
         print("not looked at within the time:", *sorted(left_out))
-    looked_at = len(work) - len(left_out)
-    print(f"{looked_at} sources looked at, {known} known to be clean, {len(left_out)} left out, {failed} with findings")
-    return 1 if failed or not (looked_at or known) else 0
+    print(f"{looked_at} sources looked at, {len(everything) - len(unknown)} known to be clean, {len(left_out)} left out, "
+          f"{failed} runs with findings")
+    return 1 if failed or not (looked_at or len(everything) - len(unknown)) else 0
 
 
 if __name__ == "__main__":
