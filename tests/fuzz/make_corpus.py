@@ -30,13 +30,13 @@ def before_keys():
          setting=IDENTIFIED)
     seed("key-exchange-in-one-write", "keys=1 logins=1",
          together(kex_init(), KEX_ECDH_INIT, NEW_KEYS, USERAUTH, auth("none")), setting=IDENTIFIED)
-    seed("key-exchange-wrong-guess", "keys>=0", kex_init(kex="ecdh-sha2-nistp256,curve25519-sha256", guess=True),
+    seed("key-exchange-wrong-guess", "keys=1 logins=0", kex_init(kex="ecdh-sha2-nistp256,curve25519-sha256", guess=True),
          KEX_ECDH_INIT, KEX_ECDH_INIT, NEW_KEYS, setting=IDENTIFIED)
     seed("key-exchange-nothing-in-common", "keys=0", kex_init(cipher="3des-cbc", mac="hmac-md5"), KEX_ECDH_INIT,
          setting=IDENTIFIED)
     seed("key-exchange-compression", "logins=0", kex_init(compression="zlib@openssh.com,zlib"), KEX_ECDH_INIT, NEW_KEYS,
          setting=IDENTIFIED)
-    seed("key-exchange-other-cipher", "keys>=0", kex_init(cipher="chacha20-poly1305@openssh.com"), KEX_ECDH_INIT,
+    seed("key-exchange-other-cipher", "keys=1 logins=0", kex_init(cipher="chacha20-poly1305@openssh.com"), KEX_ECDH_INIT,
          NEW_KEYS, USERAUTH, setting=IDENTIFIED)
     seed("key-exchange-bad-points", "keys=0", kex_init(), packet(30, text(bytes(32))), packet(30, text(b"short")),
          packet(30, text(b"")), setting=IDENTIFIED)
@@ -47,7 +47,7 @@ def before_keys():
          global_request("tcpip-forward", text("") + word(22)), setting=KEYS)
     seed("channels-between-service-and-login", "logins=0 channels=0 runs=0", USERAUTH, channel_open(), execute(),
          adjust(1), eof(), close(), setting=KEYS)
-    seed("grace-time", "logins=0 disconnects=1 seconds>=20", USERAUTH, wait(30), setting=KEYS)
+    seed("grace-time", "logins=0 disconnects=1 seconds>=20 seconds<=25", USERAUTH, wait(30), setting=KEYS)
     seed("another-service", "logins=0", packet(5, text("ssh-connection")), setting=KEYS)
 
 
@@ -148,7 +148,7 @@ def terminals():
     seed("shell-queued", "runs=1 output>=40", channel_open(), terminal(), shell(), play=ECHO)
     seed("shell-warned-of-its-end", "runs=1 keepalives>=3 output>=200", channel_open(), terminal(), shell(),
          *[wait(16), packet(82)] * 8, jail_ends(1, TIME_LIMIT), play=INTERACTIVE)
-    seed("silent-peer", "logins=1 keepalives=1 seconds>=45", channel_open(), execute(), wait(60), play=INTERACTIVE)
+    seed("silent-peer", "logins=1 keepalives=1 seconds>=45 seconds<=50", channel_open(), execute(), wait(60), play=INTERACTIVE)
 
 
 def many():
@@ -185,7 +185,10 @@ def ends():
     seed("engine-stops-before-login", "logins=0", USERAUTH, record(ENGINE_STOPS), auth("none"), setting=KEYS)
     seed("service-stops", "runs=1 disconnects=1", channel_open(), execute(), record(SERVICE_STOPS), play=INTERACTIVE)
     seed("peer-vanishes", "runs=1 disconnects=0", channel_open(), execute(), record(PEER_VANISHES), play=INTERACTIVE)
-    seed("unused-connection", "seconds>=600", *[wait(14), packet(2, text("here"))] * 45)
+    # B35: ten minutes without a channel end it, a quarter of an hour with one do not.
+    here = [wait(14), packet(2, text("here"))]
+    seed("unused-connection", "logins=1 disconnects=1 seconds>=600 seconds<=615", *here * 64)
+    seed("used-connection", "logins=1 channels=1 disconnects=0 seconds>=896", channel_open(), *here * 64)
 
 
 def main():

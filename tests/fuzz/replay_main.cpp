@@ -5,7 +5,8 @@
 //
 // Plays every file of the corpus and holds it to its line in CORPUS_FOLDER.claims (make_corpus.py writes both): a
 // harness that never gets past the key exchange fails here. Then every message number alone, before and after the
-// login. Then mutations of the corpus. A broken rule aborts, and the input is left in the file that is named.
+// login. Then mutations of the corpus. A broken rule aborts, and the input is left in the file kLastInput, which the
+// first line says. With FILEs nothing is written: what breaks a rule is one of them.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -41,10 +42,12 @@ std::string read_file(const fs::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-Reached play(const std::string& input) {
+Reached play(const std::string& input) { return play_session(view(input)); }
+
+Reached play_and_keep(const std::string& input) {
   // Overwritten each time: a sanitizer's report ends the process at once, and this is what it was given.
   std::ofstream(kLastInput, std::ios::binary | std::ios::trunc) << input;
-  return play_session(view(input));
+  return play(input);
 }
 
 std::uint64_t count_named(const Reached& reached, const std::string& name) {
@@ -53,13 +56,14 @@ std::uint64_t count_named(const Reached& reached, const std::string& name) {
   violated("a claim of the corpus names a number that somebody counts", name);
 }
 
-// A claim: "logins=1" or "output>=15".
+// A claim: "logins=1", "output>=15" or "seconds<=50".
 bool holds(const Reached& reached, const std::string& claim, const std::string& name) {
-  const std::size_t equals = claim.find('=');
-  const bool at_least = equals > 0 && claim[equals - 1] == '>';
-  const std::uint64_t is = count_named(reached, claim.substr(0, equals - (at_least ? 1 : 0)));
+  const std::size_t sign = claim.find_first_of("<>="), equals = claim.find('=');
+  if (equals == std::string::npos || equals + 1 == claim.size())
+    violated("a claim of the corpus is a name, a sign and a number", name + " " + claim);
+  const std::uint64_t is = count_named(reached, claim.substr(0, sign));
   const std::uint64_t wanted = std::strtoull(claim.c_str() + equals + 1, nullptr, 10);
-  const bool held = at_least ? is >= wanted : is == wanted;
+  const bool held = claim[sign] == '>' ? is >= wanted : claim[sign] == '<' ? is <= wanted : is == wanted;
   if (!held)
     (void)std::printf("%s: %s, it is %llu\n", name.c_str(), claim.c_str(), static_cast<unsigned long long>(is));
   return held;
@@ -74,7 +78,7 @@ std::size_t hold_claims(const Corpus& corpus, const fs::path& claims_file) {
     if (!(words >> name) || name == "#") continue;
     const auto input = corpus.find(name);
     if (input == corpus.end()) violated("every claim has its file in the corpus", name);
-    const Reached reached = play(input->second);
+    const Reached reached = play_and_keep(input->second);
     while (words >> claim) ++(holds(reached, claim, name) ? held : broken);
   }
   (void)std::fflush(stdout);
@@ -91,7 +95,7 @@ std::size_t try_every_message() {
       for (const std::size_t body : {0, 64}) {
         Scenario scenario{prelude, Ways::KeysAndInvites, false, 0, {}};
         scenario.records.push_back({Act::Packet, false, static_cast<char>(number) + std::string(body, '\0')});
-        const Reached reached = play(written(scenario));
+        const Reached reached = play_and_keep(written(scenario));
         if (reached.runs != 0 || (prelude != Prelude::LoggedIn && reached.logins != 0))
           violated("one message alone gets nobody in and starts nothing", std::to_string(number));
         ++tried;
@@ -106,7 +110,7 @@ void mutate(const Corpus& corpus, std::uint64_t count, std::uint64_t seed) {
   for (std::uint64_t i = 0; i < count; ++i) {
     ScenarioMutator mutator(seed * 1'000'003 + i);
     const std::string& lender = *inputs[(i * 7 + i / inputs.size()) % inputs.size()];
-    const Reached reached = play(mutator.mutate(view(*inputs[i % inputs.size()]), view(lender)));
+    const Reached reached = play_and_keep(mutator.mutate(view(*inputs[i % inputs.size()]), view(lender)));
     logins += reached.logins;
     runs += reached.runs != 0 ? 1 : 0;
     with_output += reached.output != 0 ? 1 : 0;
@@ -122,7 +126,10 @@ void mutate(const Corpus& corpus, std::uint64_t count, std::uint64_t seed) {
 int replay_corpus(const fs::path& folder, std::uint64_t mutations, std::uint64_t seed) {
   Corpus corpus;
   for (const auto& entry : fs::directory_iterator(folder)) corpus[entry.path().filename()] = read_file(entry.path());
-  for (const auto& [name, input] : corpus) (void)play(input);
+  if (corpus.empty()) violated("there is a corpus", folder.string());
+  (void)std::printf("a broken rule leaves its input in %s\n", fs::absolute(kLastInput).c_str());
+  (void)std::fflush(stdout);
+  for (const auto& [name, input] : corpus) (void)play_and_keep(input);
   const std::size_t held = hold_claims(corpus, folder.string() + ".claims");
   if (held == 0) violated("the corpus claims something");
   (void)std::printf("%zu inputs of the corpus, %zu claims held, %zu messages alone\n", corpus.size(), held,

@@ -3,7 +3,8 @@
 //   fuzz_text_replay CORPUS_FOLDER [MUTATIONS [SEED]]
 //
 // A seed whose name begins with "taken-" must be taken by its parser, one that begins with "refused-" must not. Then
-// mutations of the corpus; a broken rule aborts, and the input is left in the file that is named.
+// mutations of the corpus; a broken rule aborts, and the input is left in the file kLastInput, which the first line
+// says.
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -27,6 +28,7 @@ constexpr std::size_t kMostInput = 1 << 16;
 constexpr unsigned long long kMutations = 20'000;
 
 bool play(const std::string& input) {
+  std::ofstream(kLastInput, std::ios::binary | std::ios::trunc) << input;
   return play_text({reinterpret_cast<const std::uint8_t*>(input.data()), input.size()});
 }
 
@@ -63,18 +65,19 @@ int replay(const fs::path& folder, unsigned long long count, unsigned long long 
   std::vector<std::string> inputs;
   std::map<std::string, std::string> corpus;  // by name, so that the order is the same everywhere
   for (const auto& entry : fs::directory_iterator(folder)) corpus[entry.path().filename()] = read_file(entry.path());
+  if (corpus.empty()) violated("there is a corpus", folder.string());
+  (void)std::printf("a broken rule leaves its input in %s\n", fs::absolute(kLastInput).c_str());
+  (void)std::fflush(stdout);
   for (const auto& [name, input] : corpus) {
     const bool taken = play(input);
     if ((name.starts_with("taken-") && !taken) || (name.starts_with("refused-") && taken))
       violated("a seed is judged as its name says", name);
     inputs.push_back(input);
   }
-  if (inputs.empty()) violated("there is a corpus");
   std::mt19937_64 random(seed);
   unsigned long long taken = 0;
   for (unsigned long long i = 0; i < count; ++i) {
     const std::string input = mutated(inputs[i % inputs.size()], inputs[random() % inputs.size()], random);
-    std::ofstream(kLastInput, std::ios::binary | std::ios::trunc) << input;
     taken += play(input) ? 1 : 0;
   }
   fs::remove(kLastInput);

@@ -8,6 +8,7 @@ one line. Usage: fake_supervisor.py SOCKET
 import fcntl
 import json
 import os
+import re
 import selectors
 import signal
 import socket
@@ -21,8 +22,18 @@ CONTROLS = ("none ephemeral cleared user-namespace none seccomp landlock cgroup-
             "private")
 LIMITS = f"3600000 600000 900000 {256 << 20} 128 1000 {64 << 20} 8192 256 0 {4 << 30}"
 TOTALS = "0 0 " + "0" * 64
-STEPS = 27  # kStepCount of jail/spec/step.h
-METRICS = "0 1 1 1 1 - - -" + " 0" * STEPS
+
+
+def step_count():
+    """kStepCount of jail/spec/step.h: as many times does the supervisor tell."""
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../jail/spec/step.h")) as header:
+        steps = re.search(r"enum class Step : std::uint8_t \{(.*?)^\};", header.read(), re.M | re.S).group(1)
+    names = re.findall(r"^ *(\w+)(?: = \d+)?,", steps, re.M)
+    assert (names[0], names[-1]) == ("None", "Execute"), names
+    return len(names)
+
+
+METRICS = "0 1 1 1 1 - - -" + " 0" * step_count()
 WHY = {"cpu": "", "memoryPeak": "fake", "processesPeak": "fake"}
 WRONG_CODE = "wrong-code"  # any other is good
 SHELLS = {"run": ["/bin/sh"], "python": ["/usr/bin/python3", "-q"]}

@@ -292,7 +292,7 @@ class AtTheDoor(unittest.TestCase):
         self.addCleanup(peer.close)
         with self.assertRaises((paramiko.SSHException, EOFError)):
             peer.open_session(timeout=READ)
-        self.assertTrue(until(lambda: not peer.is_active(), 25))
+        self.assertTrue(until(lambda: not peer.is_active(), 10))  # the grace time ends it at 20
 
     @fake_only
     def test_names_are_logged_escaped(self):  # B36

@@ -11,15 +11,17 @@ import client  # noqa: E402
 import raw_ssh  # noqa: E402
 from raw_case import RawCase, attempted  # noqa: E402
 from raw_channel import Gone, Silence  # noqa: E402
-from raw_messages import (AUTH_FAILURE, AUTH_REQUEST, DATA, DEBUG, DISCONNECT, IGNORE, KEX_INIT, KEXINIT, NEWKEYS,  # noqa: E402
+from raw_messages import (AUTH_FAILURE, AUTH_REQUEST, AUTH_SUCCESS, DATA, DEBUG, DISCONNECT, IGNORE, KEX_INIT, KEXINIT, NEWKEYS,  # noqa: E402
                           OPEN, REQUEST, SERVICE_ACCEPT, SERVICE_REQUEST, UNIMPLEMENTED, login_request, number, open_request, text)
 
 GRACE = 20
-# RFC 4250, 4.1.2 and the GSSAPI messages: libssh ends the connection, where they are not due.
+MOST_PACKET = 262_144  # libssh's MAX_PACKET_LEN
+# RFC 4250, 4.1.2 and the GSSAPI messages that it filters: libssh ends the connection, where they are not due.
 KNOWN = {DISCONNECT, SERVICE_REQUEST, SERVICE_ACCEPT, KEXINIT, NEWKEYS, 30, 31, *range(50, 54), 60, 61, 66, *range(80, 83),
          *range(90, 101)}
 SILENT = {IGNORE, UNIMPLEMENTED, DEBUG}
 EXT_INFO = 7
+GSSAPI = (63, 64, 65)  # EXCHANGE_COMPLETE, ERROR, ERRTOK (RFC 4462, 6): no other method has them
 
 
 def bodies(kind):
@@ -72,6 +74,28 @@ class OutOfTurn(RawCase):
         peer.log_in()
         self.assertEqual(self.asked_of_the_supervisor(), ["log-in"])
 
+    def test_gssapi_messages_are_unrecognised_where_the_method_is_not_offered(self):  # B01, L42
+        """RFC 4253, 11.4: who does not recognise a message MUST say UNIMPLEMENTED, and otherwise pass it over. 60 and 61
+        are other methods' too, and end it; 66 is refused as a login is (the tests above)."""
+        refused = self.with_keys()
+        refused.ask_service()
+        self.assertEqual(refused.ask_login("run", "gssapi-with-mic", number(1) + text(b"\6\1\0")), AUTH_FAILURE)
+        self.asked_of_the_supervisor()
+        for name, peer in {"before the keys": self.with_kexinit_heard(), "before a service": self.with_keys(), "refused": refused}.items():
+            with self.subTest(name=name):
+                self.assert_not_understood(peer, GSSAPI)
+                self.assertEqual(self.asked_of_the_supervisor(), [])
+        self.assertEqual(refused.ask_login("run"), AUTH_SUCCESS)  # what was passed over has changed nothing
+        self.assert_not_understood(refused, GSSAPI)
+        self.assert_alive(refused)
+        self.assertEqual(self.asked_of_the_supervisor(), ["log-in"])
+
+    def test_gssapi_messages_without_end_are_cut_as_all_packets_before_a_login(self):  # B04, L42
+        peer = self.with_keys()
+        attempted(peer.send, *[bytes([kind]) + text("x") for kind in GSSAPI] * 100)
+        self.assertIn(self.assert_ends(peer), ("too many packets before login", None))
+        self.assertTrue(client.until(lambda: "too many packets before login" in self.front_end.log_text(), 5))
+
     def test_a_whole_session_in_one_segment_without_a_login_starts_nothing(self):  # B02
         peer = self.with_keys()
         peer.send(open_request(0), *(bodies(kind)[0] for kind in (REQUEST, DATA)))
@@ -104,6 +128,7 @@ class InTheExchange(RawCase):
                 peer = self.greeted()
                 attempted(peer.exchange_keys, None, None, [noise, noise])
                 self.assertIn(self.assert_ends(peer), ("packets out of turn before the first keys", None))
+        self.assertIn("packets out of turn before the first keys", self.front_end.log_text())
 
     def test_a_message_of_another_phase_ends_it(self):  # B06
         for kind in (AUTH_REQUEST, 52, OPEN, REQUEST, SERVICE_REQUEST, EXT_INFO, NEWKEYS, KEXINIT):
@@ -161,11 +186,17 @@ class InTheExchange(RawCase):
 
 class Lengths(RawCase):
     def test_impossible_lengths_end_the_connection(self):  # B11
-        for length in (0, 1, 5, 11, 13, 300_000, 1 << 20, (1 << 31) - 1, 1 << 31, (1 << 32) - 1):
+        for length in (0, 1, 5, 11, 13, MOST_PACKET + 1, 300_000, 1 << 20, (1 << 31) - 1, 1 << 31, (1 << 32) - 1):
             with self.subTest(length=length):
                 peer = self.greeted()
                 peer.send_raw(struct.pack(">IB", length, 4) + bytes(64))
-                # A length that could be is waited for; then the peer leaves.
+                self.assert_ends(peer)
+        for length in (35_004, MOST_PACKET - 4):  # these could be, and are waited for until the peer leaves
+            with self.subTest(length=length):
+                peer = self.greeted()
+                peer.send_raw(struct.pack(">IB", length, 4) + bytes(64))
+                self.assertEqual(peer.read_packet()[0], KEXINIT)
+                self.assertFalse(peer.has_something(0.5))
                 peer.socket.shutdown(socket.SHUT_WR)
                 self.assert_ends(peer)
 

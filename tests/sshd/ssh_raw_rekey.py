@@ -109,13 +109,22 @@ class InTheMiddle(RawCase):
                 self.assert_ends(peer)
 
     def test_data_between_the_halves_of_an_exchange_is_whole_or_the_end(self):
-        peer = self.inside(AES)
-        channel = peer.open_channel()
-        self.assertTrue(channel.run("cat"))
-        word = bytes([DATA]) + raw_ssh.number(channel.theirs) + text("between")
-        attempted(peer.exchange_keys, None, None, [word])
-        attempted(channel.end_input)
-        self.assertIn(getattr(attempted(channel.to_the_end), "out", b""), (b"between", b""))
+        """RFC 4253, 7.1 forbids it to the peer. What must not be is a session that goes on without a part of its input."""
+        for between in (False, True):
+            with self.subTest(between=between):
+                peer = self.inside(AES)
+                channel = peer.open_channel()
+                self.assertTrue(channel.run("cat"))
+                word = bytes([DATA]) + raw_ssh.number(channel.theirs) + text("between")
+                try:
+                    peer.exchange_keys(before_new_keys=[word] if between else [])
+                    peer.send(*([] if between else [word]))
+                    channel.end_input()
+                    self.assertEqual(channel.to_the_end().out, b"between")
+                except Gone:
+                    self.assertTrue(between)
+                peer.close()
+                self.assertTrue(client.until(lambda: not self.front_end.sessions(), 10))
 
 
 class ForNothing(RawCase):
