@@ -33,6 +33,7 @@ Expected<SshdConfig> decode_sshd_config(std::string_view text) {
   if (const Json* access = TRY(in.optional_array("access", 8))) config.access = TRY(access_from(*access));
   config.open_on_network = TRY(in.boolean("openOnNetwork", false));
   config.penalise_loopback = TRY(in.boolean("penaliseLoopback", false));
+  config.made_ahead = TRY(in.boolean("madeAhead", true));
   const auto level = severity_named(TRY(in.optional_text("logLevel", 8)).value_or("info"));
   if (!level) return failure("read sshd configuration", 0, "logLevel", "debug, info, warning or error is needed");
   config.log_level = *level;

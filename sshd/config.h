@@ -1,6 +1,6 @@
 // SshdConfig: what the keeper tells the SSH front end, as JSON in a sealed memfd (kSshdConfig, kSessionConfig):
 //   {"lease": "/run/mayfly/lease.sock", "access": ["open"], "openOnNetwork": false,
-//    "penaliseLoopback": false}
+//    "penaliseLoopback": false, "madeAhead": true}
 // Only `lease` must be there. An unknown member is refused: it may be a restriction that this program does not know.
 #pragma once
 
@@ -20,6 +20,7 @@ struct SshdConfig {
   SshAccess access;                // which questions are worth asking; the supervisor judges
   bool open_on_network = false;    // `open` also where strangers can reach it
   bool penalise_loopback = false;  // for tests: entrance.h says why it is off
+  bool made_ahead = true;          // one session process waits for the next connection
   Severity log_level = Severity::Info;
 };
 

@@ -86,6 +86,7 @@ Expected<void> Listener::run(const Fd& keeper, const Fd& stop) {
   for (const Fd* until : {&keeper, &stop})
     TRY(loop_.watch(until->get(), EPOLLIN, [this](std::uint32_t) { loop_.stop(); }));
   TRY(loop_.watch(socket_.get(), EPOLLIN, [this](std::uint32_t) { accept_waiting(); }));
+  spare_sessions_.emplace(loop_, program_, config_.made_ahead);
   log_line(Severity::Info, "sshd.listening", {{"address", TRY(bound_to(socket_.get())).text}});
   auto ran = loop_.run();
   const RefusalCounts& refused = refusals_.total();
@@ -169,10 +170,23 @@ Expected<void> Listener::start_session(Fd& connection, const Peer& peer) {
   Fd lease = TRY(connect_at_once(config_.lease));
   ReportPipe report = TRY(ReportPipe::make());
   SessionDescriptors own{std::move(connection), std::move(lease), std::move(report.theirs)};
-  auto process = SessionProcess::start(program_, own);
+  auto process = session_for(own);
   connection = std::move(own.connection);  // to be told why, where there is no process that has it
   if (!process) return tl::make_unexpected(process.error());
   return watch({std::move(*process), std::move(report.ours), {peer.source, peer.loopback}});
+}
+
+Expected<SessionProcess> Listener::session_for(SessionDescriptors& own) {
+  if (auto waiting = spare_sessions_->take()) {
+    if (waiting->serve(own)) return std::move(*waiting);
+    TRY(waiting->abandon());  // most likely it has ended since we last looked
+  }
+  SessionProcess fresh = TRY(SessionProcess::start(program_));
+  if (auto served = fresh.serve(own); !served) {
+    TRY(fresh.abandon());
+    return tl::make_unexpected(served.error());
+  }
+  return fresh;
 }
 
 Expected<void> Listener::watch(Session session) {
@@ -186,8 +200,7 @@ Expected<void> Listener::watch(Session session) {
   loop_.forget(pidfd);
   Session unwatched = std::move(found->second);
   sessions_.erase(found);
-  TRY(signal_pidfd(unwatched.process.pidfd(), SIGKILL));
-  TRY(unwatched.process.reap());
+  TRY(unwatched.process.abandon());
   return watched;
 }
 
@@ -217,6 +230,7 @@ void Listener::session_ended(int pidfd) {
              {{"pid", std::to_string(session.process.pid())}, {"signal", std::to_string(WTERMSIG(*status))}});
   entrance_.left(session.guest, status ? session_end(*status) : SessionEnd::OwnFailure, monotonic_now());
   sessions_.erase(found);
+  spare_sessions_->somebody_left();
 }
 
 void Listener::refuse(Refusal why, const std::string& source) {

@@ -7,6 +7,7 @@
 // names the last source; `sshd.summary` at the end counts everything.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <unordered_map>
 
@@ -15,6 +16,7 @@
 #include "sshd/config.h"
 #include "sshd/entrance.h"
 #include "sshd/session_process.h"
+#include "sshd/spare_sessions.h"
 
 namespace mayfly {
 
@@ -39,6 +41,7 @@ class Listener {
   void serve(Fd connection);
   void tell_not_started(const Failure& why) const;
   Expected<void> start_session(Fd& connection, const Peer& peer);  // taken once there is all that a session needs
+  Expected<SessionProcess> session_for(SessionDescriptors& own);
   Expected<void> watch(Session session);
   void take_report(Session& session);
   void session_ended(int pidfd);
@@ -50,6 +53,7 @@ class Listener {
   SshdConfig config_;
   std::string program_;
   EventLoop loop_;
+  std::optional<SpareSessions> spare_sessions_;  // while running
   Fd spare_;  // given up for a moment when descriptors run out, so that a connection can be refused and not left
               // waiting
   Entrance entrance_;

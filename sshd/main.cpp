@@ -34,14 +34,13 @@ Expected<Fd> adopt(int number, const char* what) {
   return Fd(number);
 }
 
-// Sessions find the pidfd of their listener under a fixed number, and others are where their lease and their report go:
-// all are taken here, so that no descriptor of ours ever gets such a number and is overwritten while it is handed over.
+// Sessions find the pidfd of their listener under a fixed number.
 Expected<void> take_numbers() {
   Fd low = TRY(open_pidfd(::getpid()));
-  const Fd self(::fcntl(low.get(), F_DUPFD_CLOEXEC, kSessionReport + 1));
-  low.reset();  // it may have had one of the numbers
-  for (const int number : {kSessionLease, kSessionListenerPidfd, kSessionReport})
-    if (::dup3(self.get(), number, O_CLOEXEC) < 0) return failure("reserve descriptor", errno, std::to_string(number));
+  const Fd self(::fcntl(low.get(), F_DUPFD_CLOEXEC, kSessionListenerPidfd + 1));
+  low.reset();  // it may have had the number
+  if (::dup3(self.get(), kSessionListenerPidfd, O_CLOEXEC) < 0)
+    return failure("reserve descriptor", errno, std::to_string(kSessionListenerPidfd));
   return {};
 }
 
@@ -53,7 +52,7 @@ Expected<Fd> take_stop_signals() {
   if (::sigprocmask(SIG_BLOCK, &stop, nullptr) != 0) return failure("block stop signals", errno);
   const Fd low(::signalfd(-1, &stop, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!low) return failure("watch stop signals", errno);
-  Fd signals(::fcntl(low.get(), F_DUPFD_CLOEXEC, kSessionReport + 1));
+  Fd signals(::fcntl(low.get(), F_DUPFD_CLOEXEC, kSessionListenerPidfd + 1));
   if (!signals) return failure("move stop signals", errno);
   return signals;
 }
@@ -80,8 +79,8 @@ Expected<void> serve() {
   TRY(lock_down(confinement::listener(what_stays_in_reach(config, program))));
   TRY(take_numbers());
   const Fd stop = TRY(take_stop_signals());
-  // Moved away from the number under which sessions find their connection.
-  Fd listening(::fcntl(socket.get(), F_DUPFD_CLOEXEC, kSessionReport + 1));
+  // Moved away from the number under which sessions find their side of the handover; that number stays taken.
+  Fd listening(::fcntl(socket.get(), F_DUPFD_CLOEXEC, kSessionListenerPidfd + 1));
   if (!listening) return failure("move listener", errno);
   Listener listener = TRY(Listener::make(std::move(listening), std::move(config), program));
   return listener.run(keeper, stop);

@@ -1,4 +1,4 @@
-// What a session tells its listener about itself: one byte on kSessionReport (wire/startup.h) as soon as its peer is
+// What a session tells its listener about itself: one byte on the report pipe (handover.h) as soon as its peer is
 // admitted, and its exit status when it ends. Both are claims: a session that was taken over can spare its own peer a
 // penalty with them, and can do nothing else (docs/threat-model.md).
 #pragma once

@@ -7,6 +7,7 @@
 #include <csignal>
 
 #include "jail/os/child.h"
+#include "jail/os/unix_socket.h"
 #include "jail/wire/startup.h"
 
 namespace mayfly {
@@ -31,15 +32,15 @@ struct SpawnOrder {
 };
 
 // dup2 onto itself takes CLOEXEC off (posix_spawn_file_actions_adddup2(3)); everything above is closed.
-int order_descriptors(SpawnOrder& order, const SessionDescriptors& own) {
-  const std::pair<int, int> given[] = {
-      {kKeeperPidfd, kKeeperPidfd},       {own.connection.get(), kSessionConnection},
-      {kSessionHostKey, kSessionHostKey}, {kSessionConfig, kSessionConfig},
-      {own.lease.get(), kSessionLease},   {kSessionListenerPidfd, kSessionListenerPidfd},
-      {own.report.get(), kSessionReport}};
+int order_descriptors(SpawnOrder& order, const Fd& handover) {
+  const std::pair<int, int> given[] = {{kKeeperPidfd, kKeeperPidfd},
+                                       {handover.get(), kSessionHandover},
+                                       {kSessionHostKey, kSessionHostKey},
+                                       {kSessionConfig, kSessionConfig},
+                                       {kSessionListenerPidfd, kSessionListenerPidfd}};
   for (const auto& [ours, theirs] : given)
     if (const int error = ::posix_spawn_file_actions_adddup2(&order.actions, ours, theirs); error != 0) return error;
-  return ::posix_spawn_file_actions_addclosefrom_np(&order.actions, kSessionReport + 1);
+  return ::posix_spawn_file_actions_addclosefrom_np(&order.actions, kSessionListenerPidfd + 1);
 }
 
 // A session starts with every signal at its default and none blocked, whatever the listener does with its own.
@@ -55,9 +56,10 @@ int order_signals(SpawnOrder& order) {
 
 }  // namespace
 
-Expected<SessionProcess> SessionProcess::start(const std::string& program, SessionDescriptors& own) {
+Expected<SessionProcess> SessionProcess::start(const std::string& program) {
+  SocketPair handover = TRY(make_seqpacket_pair(Blocking::No));
   SpawnOrder order;
-  if (const int error = order_descriptors(order, own); error != 0)
+  if (const int error = order_descriptors(order, handover.theirs); error != 0)
     return failure("prepare descriptors of session", error);
   if (const int error = order_signals(order); error != 0) return failure("prepare signals of session", error);
   char word[] = "mayfly-sshd-session";
@@ -75,8 +77,19 @@ Expected<SessionProcess> SessionProcess::start(const std::string& program, Sessi
     ::waitid(P_PID, static_cast<id_t>(pid), &gone, WEXITED);
     return tl::make_unexpected(pidfd.error());
   }
-  own = SessionDescriptors();
-  return SessionProcess(pid, std::move(*pidfd));
+  return SessionProcess(pid, std::move(*pidfd), std::move(handover.ours));
+}
+
+Expected<void> SessionProcess::serve(SessionDescriptors& own) {
+  TRY(hand_over(handover_, own));
+  handover_.reset();
+  return {};
+}
+
+Expected<void> SessionProcess::abandon() {
+  TRY(signal_pidfd(pidfd_, SIGKILL));
+  TRY(reap());
+  return {};
 }
 
 Expected<int> SessionProcess::reap() {

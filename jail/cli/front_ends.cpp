@@ -79,6 +79,7 @@ Json ssh_config(const Settings& settings, const std::string& lease_path) {
   return {{"lease", lease_path},
           {"access", std::move(ways)},
           {"openOnNetwork", settings.open_on_network},
+          {"madeAhead", settings.policy.made_ahead},
           {"logLevel", name(settings.log_level)}};
 }
 

@@ -31,12 +31,10 @@ inline constexpr int kSshdListener = 4;  // TCP
 inline constexpr int kSshdHostKey = 5;   // sealed memfd, OpenSSH private key
 inline constexpr int kSshdConfig = 6;    // sealed memfd, JSON: {"lease": path, "access": ["open"], ...}
 // mayfly-sshd-session: kKeeperPidfd, and
-inline constexpr int kSessionConnection = 4;  // the accepted TCP connection
+inline constexpr int kSessionHandover = 4;  // SEQPACKET with the listener, which sends what is served (sshd/handover.h)
 inline constexpr int kSessionHostKey = 5;
 inline constexpr int kSessionConfig = 6;
-inline constexpr int kSessionLease = 7;          // connected to lease.sock by the listener, whose pid is announced
-inline constexpr int kSessionListenerPidfd = 8;  // the session ends with its listener
-inline constexpr int kSessionReport = 9;         // a pipe that it writes one byte into (sshd/session_end.h)
+inline constexpr int kSessionListenerPidfd = 7;  // the session ends with its listener
 
 // mayfly-api
 inline constexpr int kApiListener = 4;     // TCP

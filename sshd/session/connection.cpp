@@ -44,12 +44,13 @@ Connection::Connection(const SshdConfig& config, Peer peer, SupervisorClient cli
       callbacks_(server_callbacks(*this)),
       interactive_(*this) {}
 
-Expected<SessionEnd> Connection::serve(Fd connection, HostKey key) {
+Expected<SessionEnd> Connection::serve(Fd connection, std::unique_ptr<Transport> prepared) {
   if (!may_begin_ssh(connection)) {
     log_line(Severity::Info, "sshd.closed", {{"peer", peer_.text}, {"why", "what it sent is not SSH"}});
     return SessionEnd::BadProtocol;
   }
-  transport_ = TRY(Transport::accept(std::move(connection), std::move(key), &callbacks_));
+  transport_ = std::move(prepared);
+  TRY(transport_->accept(std::move(connection), &callbacks_));
   silent_end_ = !transport_->is_open();
   transport_->offer(access_, interactive_);
   loop();
@@ -84,6 +85,7 @@ void Connection::loop() {
     if (!wait()) return leave_for("the service has ended", SessionEnd::OwnFailure);
     watch_.begin_turn(monotonic_now());
     hear_peer();
+    if (is_login_untold_) tell_login();
     if (silent_end_) return;
     hear_supervisor();
     advance_channels();
@@ -239,11 +241,7 @@ LoginVerdict Connection::on_login(std::string_view user, Proof proof, std::strin
     deadlines_.admitted();
     deadlines_.used(monotonic_now());
     ::alarm(0);  // the backup of the grace time, set by main
-    // Nobody may listen any more; then there is nothing to tell.
-    (void)!::write(report_.get(), &kPeerIsAdmitted, sizeof kPeerIsAdmitted);
-    report_.reset();
-    log_line(Severity::Info, "sshd.login",
-             {{"profile", owner_.profile}, {"principal", owner_.principal}, {"peer", peer_.text}});
+    is_login_untold_ = true;
   }
   // Clients ask for the none method to learn what else there is: its refusal says something only where it is a way in.
   if (verdict == LoginVerdict::Refuse && (proof != Proof::None || access_.open)) was_refused_ = true;
@@ -251,6 +249,16 @@ LoginVerdict Connection::on_login(std::string_view user, Proof proof, std::strin
     log_line(Severity::Warning, "sshd.login_refused",
              {{"user", std::string(user.substr(0, 64))}, {"peer", peer_.text}});
   return verdict;
+}
+
+// After the turn in which the peer has got its answer, and before any jail is asked for.
+void Connection::tell_login() {
+  is_login_untold_ = false;
+  // Nobody may listen any more; then there is nothing to tell.
+  (void)!::write(report_.get(), &kPeerIsAdmitted, sizeof kPeerIsAdmitted);
+  report_.reset();
+  log_line(Severity::Info, "sshd.login",
+           {{"profile", owner_.profile}, {"principal", owner_.principal}, {"peer", peer_.text}});
 }
 
 ssh_channel Connection::on_channel_open() {

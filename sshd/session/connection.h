@@ -32,8 +32,9 @@ class Connection final : private ServerEvents, private LoginJudge {
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
-  // Until the peer leaves, or has to. A Failure: the connection could not even be started.
-  Expected<SessionEnd> serve(Fd connection, HostKey key);
+  // Until the peer leaves, or has to. `prepared` has accepted nobody yet.
+  // A Failure: the connection could not even be started.
+  Expected<SessionEnd> serve(Fd connection, std::unique_ptr<Transport> prepared);
 
  private:
   LoginVerdict on_login(std::string_view user, Proof proof, std::string_view credential) override;
@@ -53,6 +54,7 @@ class Connection final : private ServerEvents, private LoginJudge {
   void engine_is_gone();
   void await_closed_channels();
   [[nodiscard]] int timeout_ms() const;
+  void tell_login();
   void leave_for(const char* reason, SessionEnd end);
   void judge_silent_end();
 
@@ -74,8 +76,9 @@ class Connection final : private ServerEvents, private LoginJudge {
   std::uint64_t packets_heard_ = 0;
   std::size_t first_ = 0;  // whose turn it is to write first
   bool engine_alive_ = true;
-  bool silent_end_ = false;   // the peer is not told why
-  bool was_refused_ = false;  // a login that could have been good
+  bool silent_end_ = false;       // the peer is not told why
+  bool is_login_untold_ = false;  // to listener and log
+  bool was_refused_ = false;      // a login that could have been good
   const char* leaving_ = nullptr;
   SessionEnd end_ = SessionEnd::Served;
 };

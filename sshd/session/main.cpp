@@ -1,6 +1,9 @@
 // mayfly-sshd-session: speaks SSH with one peer and ends with it. Started by mayfly-sshd with the descriptors of
-// wire/startup.h; with --generate-host-key it prints a new private key instead.
+// wire/startup.h, perhaps before that peer is there (sshd/spare_sessions.h); with --generate-host-key it prints a new
+// private key instead.
 #include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -11,7 +14,9 @@
 #include "jail/os/log.h"
 #include "jail/wire/startup.h"
 #include "sshd/confinement.h"
+#include "sshd/handover.h"
 #include "sshd/session/connection.h"
+#include "sshd/session/warm_up.h"
 
 namespace mayfly {
 
@@ -42,27 +47,50 @@ Expected<void> limit_ourselves() {
   return limit(RLIMIT_NOFILE, kDescriptors, "descriptors");
 }
 
+// Of at most 15 bytes (PR_SET_NAME): in ps(1) those that wait can be told from those that serve.
+void name_ourselves(const char* name) { (void)::prctl(PR_SET_NAME, name); }
+
+bool is_readable(const Fd& fd) {
+  pollfd entry{fd.get(), POLLIN, 0};
+  return ::poll(&entry, 1, 0) > 0;
+}
+
+// Waits for the listener as long as there is one. Nothing: nobody is to be served.
+Expected<std::optional<SessionDescriptors>> await_connection(Fd handover, const Guardians& guardians) {
+  pollfd entries[] = {
+      {handover.get(), POLLIN, 0}, {guardians.keeper.get(), POLLIN, 0}, {guardians.listener.get(), POLLIN, 0}};
+  while (::poll(entries, std::size(entries), -1) < 0)
+    if (errno != EINTR) return failure("wait for connection", errno);
+  if (entries[1].revents != 0 || entries[2].revents != 0) return std::nullopt;
+  return take_over(handover);
+}
+
 Expected<SessionEnd> serve() {
-  ::alarm(kGraceBackupSeconds);
+  ::alarm(kGraceBackupSeconds);  // somebody may be waiting already
   Guardians guardians;
   guardians.keeper = TRY(adopt(kKeeperPidfd, "keeper"));
   guardians.listener = TRY(adopt(kSessionListenerPidfd, "listener"));
-  Fd socket = TRY(adopt(kSessionConnection, "connection"));
+  Fd handover = TRY(adopt(kSessionHandover, "handover"));
   const Fd key = TRY(adopt(kSessionHostKey, "host key"));
   const Fd config_file = TRY(adopt(kSessionConfig, "configuration"));
-  Fd lease = TRY(adopt(kSessionLease, "lease"));
-  Fd report = TRY(adopt(kSessionReport, "report"));
   TRY(limit_ourselves());
   // Nothing of the peer has been read yet. What libraries read late: OpenSSL its configuration, libc the time zone.
   TRY(lock_down(confinement::session({{"/etc", Reach::Access::Read}, {"/usr/share/zoneinfo", Reach::Access::Read}})));
   const SshdConfig config = TRY(read_sshd_config(config_file));
   set_log_threshold(config.log_level);
-  auto peer = peer_of(socket.get());
+  std::unique_ptr<Transport> transport = TRY(Transport::prepare(TRY(read_host_key(key))));
+  if (!is_readable(handover)) warm_up_crypto();  // nobody waits for us
+  ::alarm(0);
+  name_ourselves("mayfly-spare");
+  std::optional<SessionDescriptors> own = TRY(await_connection(std::move(handover), guardians));
+  if (!own) return SessionEnd::Served;
+  name_ourselves("mayfly-session");
+  ::alarm(kGraceBackupSeconds);
+  auto peer = peer_of(own->connection.get());
   if (!peer) return SessionEnd::NeverAuthenticated;  // it left before we came
-  HostKey host_key = TRY(read_host_key(key));
-  Connection connection(config, std::move(*peer), TRY(SupervisorClient::adopt(std::move(lease))), std::move(guardians),
-                        std::move(report));
-  const SessionEnd end = TRY(connection.serve(std::move(socket), std::move(host_key)));
+  Connection connection(config, std::move(*peer), TRY(SupervisorClient::adopt(std::move(own->lease))),
+                        std::move(guardians), std::move(own->report));
+  const SessionEnd end = TRY(connection.serve(std::move(own->connection), std::move(transport)));
   // Before any destructor: libssh may have freed behind our back what they would free.
   ::_exit(static_cast<int>(end));
 }

@@ -54,19 +54,13 @@ bool may_begin_ssh(const Fd& connection) {
   return count <= 0 || kBeginning.starts_with(std::string_view(bytes.data(), static_cast<std::size_t>(count)));
 }
 
-Expected<std::unique_ptr<Transport>> Transport::accept(Fd connection, HostKey key, ssh_server_callbacks callbacks) {
+Expected<std::unique_ptr<Transport>> Transport::prepare(HostKey key) {
   std::unique_ptr<Transport> transport(new Transport());
-  TRY(transport->start(std::move(connection), std::move(key), callbacks));
+  TRY(transport->start(std::move(key)));
   return transport;
 }
 
-Expected<void> Transport::start(Fd connection, HostKey key, ssh_server_callbacks callbacks) {
-  TRY(set_nonblocking(connection.get(), Blocking::No));
-  const int yes = 1;
-  if (::setsockopt(connection.get(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes) != 0)
-    return failure("set TCP_NODELAY", errno);
-  socket_ = Fd(::fcntl(connection.get(), F_DUPFD_CLOEXEC, 3));
-  if (!socket_) return failure("duplicate connection", errno);
+Expected<void> Transport::start(HostKey key) {
   // A log callback would keep pointers to sessions; what matters is logged by us.
   ssh_set_log_level(SSH_LOG_NOLOG);
   bind_ = ssh_bind_new();
@@ -77,11 +71,24 @@ Expected<void> Transport::start(Fd connection, HostKey key, ssh_server_callbacks
   if (ssh_bind_options_set(bind_, SSH_BIND_OPTIONS_IMPORT_KEY, key.get()) != SSH_OK)
     return failure("set host key", 0, {}, ssh_get_error(bind_));
   (void)key.release();  // the bind owns it now
-  if (ssh_bind_accept_fd(bind_, session_, connection.release()) != SSH_OK)
+  // Accepting takes libssh 2 ms without a look at the descriptor: it gets a number now, and the connection later.
+  Fd placeholder = std::move(TRY(make_seqpacket_pair(Blocking::No)).ours);
+  libssh_number_ = placeholder.release();
+  if (ssh_bind_accept_fd(bind_, session_, libssh_number_) != SSH_OK)
     return failure("accept ssh connection", 0, {}, ssh_get_error(bind_));
   // The bind has no word for it: without this a client that asks for zlib gets it ("no" would only prefer none).
   if (ssh_options_set(session_, SSH_OPTIONS_COMPRESSION, "none") != SSH_OK)
     return failure("turn off compression", 0, {}, ssh_get_error(session_));
+  return {};
+}
+
+Expected<void> Transport::accept(Fd connection, ssh_server_callbacks callbacks) {
+  TRY(set_nonblocking(connection.get(), Blocking::No));
+  const int yes = 1;
+  if (::setsockopt(connection.get(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes) != 0)
+    return failure("set TCP_NODELAY", errno);
+  if (::dup3(connection.get(), libssh_number_, O_CLOEXEC) < 0) return failure("duplicate connection", errno);
+  socket_ = std::move(connection);
   ssh_set_blocking(session_, 0);
   ssh_set_counters(session_, &sent_, &arrived_);
   if (ssh_set_server_callbacks(session_, callbacks) != SSH_OK) return failure("set ssh callbacks", 0);

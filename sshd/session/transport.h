@@ -2,7 +2,7 @@
 // but the connection's own socket. Everything else is polled by Connection, so that no callback of libssh ever runs
 // inside another descriptor's (poll.c runs callbacks recursively when a write flushes).
 //
-// Owner: Connection. libssh closes the connection's descriptor by itself; a duplicate lives here for the orderly end.
+// Owner: Connection. libssh closes its descriptor by itself; the connection lives here, too, for the orderly end.
 // When turn() says false the connection is of no more use and no function of libssh may be called for it again.
 #pragma once
 
@@ -43,9 +43,11 @@ bool may_begin_ssh(const Fd& connection);
 
 class Transport {
  public:
-  // `callbacks` must live as long as the process. A failure here means that the process must end: libssh leaves
+  // Everything that needs no peer, so that it may be done before there is one.
+  static Expected<std::unique_ptr<Transport>> prepare(HostKey key);
+  // Once. `callbacks` must live as long as the process. A failure here means that the process must end: libssh leaves
   // dangling pointers behind when accepting fails.
-  static Expected<std::unique_ptr<Transport>> accept(Fd connection, HostKey key, ssh_server_callbacks callbacks);
+  Expected<void> accept(Fd connection, ssh_server_callbacks callbacks);
   ~Transport() = default;
 
   [[nodiscard]] ssh_session session() const { return session_; }
@@ -80,7 +82,7 @@ class Transport {
 
  private:
   Transport() = default;
-  Expected<void> start(Fd connection, HostKey key, ssh_server_callbacks callbacks);
+  Expected<void> start(HostKey key);
   void flush_until(std::int64_t deadline_us);
   void settle_until(std::int64_t deadline_us);
   void await_peer_close(std::int64_t deadline_us) const;
@@ -95,6 +97,7 @@ class Transport {
   ssh_callbacks_struct progress_{};     // fills in keys_
   KeyProgress keys_;
   Arrived looked_;
+  int libssh_number_ = -1;  // the descriptor that libssh owns: a placeholder until accept()
   Fd socket_;
   bool called_back_ = false;
   bool gone_ = false;

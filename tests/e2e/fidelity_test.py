@@ -15,7 +15,7 @@ import paramiko
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "../sshd")]
 import clients.paramiko_client  # noqa: E402, F401  (it notes exit-signals, which paramiko drops)
-from harness import Service, children_of, processes_with, run_tests, wait_until  # noqa: E402
+from harness import Service, children_of, processes_with, run_tests, sessions_of, wait_until  # noqa: E402
 
 MIB = 1 << 20
 HARMLESS = {signal.SIGCHLD, signal.SIGCONT, signal.SIGSTOP, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU, signal.SIGURG,
@@ -134,7 +134,7 @@ def test_every_exit_code_and_signal_arrives_over_http():  # P31
 
 def ours_of_the_session():
     """The processes of the service that work for the one session that there is: the front end's, and its jail's relay."""
-    found = [pid for pids in children_of(service.helper("mayfly-sshd")).values() for pid in pids]
+    found, _ = sessions_of(service)
     assert len(found) == 1, found
     relays = [pid for name, pids in children_of(service.helper("mayfly-witness")).items() for pid in pids]
     assert len(relays) >= 1, relays

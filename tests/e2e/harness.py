@@ -85,6 +85,24 @@ def children_of(pid):
     return found
 
 
+SPARE_SESSIONS = 4  # as many wait for a peer after a while of quiet: sshd/spare_sessions.h
+
+
+def sessions_of(service):
+    """Pids of mayfly-sshd's processes: those that serve somebody, and those that wait for somebody."""
+    serving, spare = [], []
+    for pids in children_of(service.helper("mayfly-sshd")).values():
+        for pid in pids:
+            try:
+                with open(f"/proc/{pid}/comm") as file:
+                    name = file.read().strip()
+            except OSError:
+                continue
+            serving += [pid] if name == "mayfly-session" else []
+            spare += [pid] if name == "mayfly-spare" else []
+    return serving, spare
+
+
 def is_live(instance):
     """Whether an engine holds the lock of this instance: then its groups are somebody else's, and in use."""
     for folder in ("/run/mayfly/instances", f"/run/user/{os.geteuid()}/mayfly/instances"):
@@ -228,10 +246,9 @@ def run_tests(module):
     wanted = sys.argv[1:]
     failed = []
     tests = [(name, what) for name, what in vars(module).items() if name.startswith("test_") and callable(what)]
+    tests = [(name, what) for name, what in tests if not wanted or any(re.search(word, name) for word in wanted)]
     assert tests, "no tests"
     for name, what in tests:
-        if wanted and not any(re.search(word, name) for word in wanted):
-            continue
         begin = time.monotonic()
         try:
             what()

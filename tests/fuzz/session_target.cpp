@@ -57,9 +57,12 @@ std::size_t open_descriptors() {
 }
 
 // libssh closes its descriptor when it disconnects. Where it had no reason to, the end of the process does.
-void close_if_left(int number, const struct stat& was) {
-  struct stat now {};
-  if (::fstat(number, &now) == 0 && now.st_ino == was.st_ino) ::close(number);
+void close_if_left(const struct stat& was) {
+  constexpr int kMostNumbers = 128;
+  for (int number = 3; number < kMostNumbers; ++number) {
+    struct stat now {};
+    if (::fstat(number, &now) == 0 && now.st_ino == was.st_ino && now.st_dev == was.st_dev) ::close(number);
+  }
 }
 
 Reached serve(const Scenario& scenario) {
@@ -70,17 +73,16 @@ Reached serve(const Scenario& scenario) {
   Fd keeper = event();
   Stage stage(scenario, {std::move(peer), std::move(lease.theirs), Fd(::fcntl(keeper.get(), F_DUPFD_CLOEXEC, 3))},
               reached);
-  const int number = connection.get();
   struct stat was {};
-  (void)::fstat(number, &was);
+  (void)::fstat(connection.get(), &was);
   {
     Connection session(config_of(scenario), Peer{"192.0.2.1:50422", "192.0.2.1", "192.0.2.1", false},
                        must(SupervisorClient::adopt(std::move(lease.ours))), Guardians{std::move(keeper), event()},
                        std::move(report));
-    const auto end = session.serve(std::move(connection), host_key());
+    const auto end = session.serve(std::move(connection), must(Transport::prepare(host_key())));
     if (!end) violated("the session starts", end.error().text());
   }
-  close_if_left(number, was);
+  close_if_left(was);
   std::array<char, 8> said{};
   const ssize_t count = ::recv(listener.get(), said.data(), said.size(), MSG_DONTWAIT);
   if (count > 1 || (count == 1 && said[0] != kPeerIsAdmitted)) violated("the listener is told something else");

@@ -16,7 +16,8 @@ import paramiko
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "../e2e")]
-from harness import Service, cgroups_left, children_of, processes_with, run_tests, wait_until  # noqa: E402
+from harness import (SPARE_SESSIONS, Service, cgroups_left, children_of, processes_with, run_tests, sessions_of,  # noqa: E402
+                     wait_until)  # noqa: E402
 from clients import all_clients  # noqa: E402
 from clients.channel import SECONDS  # noqa: E402
 from clients.place import Place  # noqa: E402
@@ -43,10 +44,11 @@ def each_client(*skills):
 
 def sessions():
     """The front end has one process for each connection."""
-    return [pid for pids in children_of(service.helper("mayfly-sshd")).values() for pid in pids]
+    return sessions_of(service)[0]
 
 
 def descriptors():
+    wait_until(lambda: len(sessions_of(service)[1]) == SPARE_SESSIONS, SECONDS, "the next peers are prepared for")
     return len(os.listdir(f"/proc/{service.helper('mayfly-sshd')}/fd"))
 
 

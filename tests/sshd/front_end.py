@@ -1,4 +1,5 @@
 """Starts mayfly-sshd over the fake supervisor, on a loopback port of its own; what the keeper does otherwise."""
+import contextlib
 import fcntl
 import json
 import os
@@ -14,6 +15,7 @@ BIN = os.environ.get("MAYFLY_BIN", "build/dev/bin")
 HERE = os.path.dirname(os.path.abspath(__file__))
 # wire/startup.h
 KEEPER, LISTENER, HOST_KEY, CONFIG = 3, 4, 5, 6
+SPARE, SERVING = "mayfly-spare", "mayfly-session"  # what a session process calls itself before and after
 SEALS = 0x1 | 0x2 | 0x4 | 0x8
 
 
@@ -67,10 +69,23 @@ class FrontEnd:
                 os.close(fd)
         listener.close()
 
-    def sessions(self):
-        """Pids of the session processes."""
+    def children(self):
+        """{pid: name} of the listener's processes."""
         with open("/proc/%d/task/%d/children" % (self.sshd.pid, self.sshd.pid)) as children:
-            return [int(pid) for pid in children.read().split()]
+            pids = [int(pid) for pid in children.read().split()]
+        found = {}
+        for pid in pids:
+            with contextlib.suppress(OSError):  # it has ended meanwhile
+                with open("/proc/%d/comm" % pid) as name:
+                    found[pid] = name.read().strip()
+        return found
+
+    def sessions(self):
+        """Pids of the session processes that serve somebody."""
+        return [pid for pid, name in self.children().items() if name == SERVING]
+
+    def spares(self):
+        return [pid for pid, name in self.children().items() if name == SPARE]
 
     def log_text(self):
         self.log.seek(0)

@@ -146,7 +146,8 @@ class Session {
       return session.channel_->handle();
     };
     ssh_callbacks_init(&callbacks_);
-    transport_ = must(Transport::accept(std::move(connection), must(read_host_key(key_file)), &callbacks_));
+    transport_ = must(Transport::prepare(must(read_host_key(key_file))));
+    REQUIRE(transport_->accept(std::move(connection), &callbacks_));
   }
 
   // The played supervisor opens the gate; the jail's end of the streams is the test's.

@@ -270,7 +270,7 @@ class Ends(Channels):
         if state == "no program":
             return None
         channel.run("echo $$; exec %s" % ("cat /dev/zero" if state == "writing" else "sleep 100"))
-        pid = int(channel.read()[9:])
+        pid = int(channel.read()[9:].split(b"\n")[0])  # what is written may come with it
         if state == "half a packet":
             peer.send_raw(peer.seal(bytes([DATA]) + number(channel.theirs) + text("x" * 100))[:50])
         if state == "half an exchange":

@@ -225,6 +225,8 @@ class FewDescriptors(Strangers):
 
 
 class NoSessions(Strangers):
+    CONFIG = {"madeAhead": False}  # a session that has been started already would serve
+
     def setUp(self):
         copies = tempfile.TemporaryDirectory(prefix="mayfly-test-")
         self.addCleanup(copies.cleanup)
