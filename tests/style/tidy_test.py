@@ -113,9 +113,9 @@ class Together(unittest.TestCase):
     def test_whoever_has_a_using_declaration_or_an_alias_is_alone(self):
         status, found, _ = self.tidy(one=USING, two=GOOD.replace("int good_NUMBER() { return NUMBER; }", "using std::vector; vector<int> f();"))
         self.assertEqual((status, found["one.cpp"]), (1, {"misc-unused-using-decls"}))
-        for text in ("using std::string;", "  using a::b::c ;", "namespace fs = std::filesystem;", "using a::b, a::c;"):
+        for text in ("using std::string;", "  using a::b::c ;", "namespace fs = std::filesystem;\nstd::fs::path p;", "using a::b, a::c;"):
             self.assertEqual(self.group_sizes([GOOD, text, GOOD]), [2, 1], text)
-        for text in ("using namespace std::literals;", "using A = std::vector<int>;", "namespace mayfly {", "// using std::string;"):
+        for text in ("namespace fs = std::filesystem;\nfs::path p;", "using namespace std::literals;", "using A = std::vector<int>;", "namespace mayfly {", "// using std::string;"):
             self.assertEqual(self.group_sizes([GOOD, text, GOOD]), [3], text)
 
     def test_a_run_has_no_more_than_its_most_and_one_command_line(self):

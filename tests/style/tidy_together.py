@@ -5,7 +5,8 @@ standard library and of nlohmann's JSON, for findings that nobody wants. So sour
 command line, are looked at as one that includes them all, and the headers are visited once.
 
 What that could hide or break, and what is done about it:
- - a using-declaration or an alias of a namespace that only the neighbour uses: whoever has one is looked at alone;
+ - a using-declaration or an alias of a namespace that only the neighbour uses: whoever has one is looked at alone, unless it
+   writes the alias before a :: itself;
  - names of anonymous namespaces meet: sources that have one in common are not looked at together. Where it does not
    compile all the same, each half is looked at, down to one source alone; a compiler's error is never a clean run;
  - findings in sources are findings in included files: the header filter is told so (tidy_test.py holds that they are seen).
@@ -21,13 +22,14 @@ from dataclasses import dataclass
 # The command line names a precompiled header that only g++ can read, and its warnings.
 FOR_GCC_ONLY = re.compile(r"-Winvalid-pch|-Wno-invalid-pch|-include \S*cmake_pch\.hxx|-fstack-clash-protection")
 TARGET = re.compile(r" -o (\S+\.dir)/")
-ALONE = re.compile(r"^\s*(?:using [\w:]+::~?\w+\s*;|namespace \w+\s*=|using (?!namespace)[^=;]*,)", re.M)
+USING = re.compile(r"^\s*using (?:[\w:]+::~?\w+\s*;|(?!namespace)[^=;]*,)", re.M)
+ALIAS = re.compile(r"^\s*namespace (\w+)\s*=", re.M)
 ANONYMOUS = re.compile(r"^namespace \{$(.*?)^\}  // namespace$", re.M | re.S)
 # What is declared at the left margin (.clang-format does not indent namespaces): a type, an alias, a function or a constant.
 DECLARED = re.compile(r"^(?=\S)(?:(?:class|struct|union|enum(?: class)?|using|#define) (\w+)|(?:[\w:<>,&*\[\] ]+?[ &*>])?(\w+)(?:\(| = |\{|\[|;))", re.M)
 NO_NAMES = {"namespace", "static_assert", "template"}
 HEADERS_OF_OURS = r"/(jail|sshd|api|tui|tests)/.*\.(h|cpp)$"  # .clang-tidy has the headers alone
-MOST_TOGETHER = 8
+MOST_TOGETHER = 12
 DOES_NOT_COMPILE = "[clang-diagnostic-error]"
 
 
@@ -54,6 +56,10 @@ class Verdict:
     output: str  # "" clean, None when the time was over before this one's turn came
 
 
+def is_alone(text):
+    return bool(USING.search(text)) or any(not re.search(rf"(?<![\w:]){alias}::", text) for alias in ALIAS.findall(text))
+
+
 def own_names(text):
     """What is declared for this source alone, and what its neighbours would otherwise take for theirs."""
     inside = "\n".join(ANONYMOUS.findall(text)) + "\n".join(re.findall(r"^(?:static .*|#define \w+.*)$", text, re.M))
@@ -66,7 +72,7 @@ def groups(root, sources):
     for source in sources:
         with open(os.path.join(root, source.path), encoding="utf-8", errors="replace") as file:
             text = file.read()
-        if ALONE.search(text):
+        if is_alone(text):
             found.append([source])
             continue
         target, names = TARGET.search(source.command), own_names(text)
