@@ -98,7 +98,8 @@ def run_tests():
         FRONT_END = front_end.FrontEnd()
         PORT = FRONT_END.port
     try:
-        return unittest.main(module="__main__", argv=argv, exit=False, verbosity=2).result.wasSuccessful()
+        result = unittest.main(module="__main__", argv=argv, exit=False, verbosity=2).result
+        return result.wasSuccessful() and result.testsRun > 0
     finally:
         if FRONT_END is not None:
             FRONT_END.stop()

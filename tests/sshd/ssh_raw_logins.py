@@ -109,7 +109,10 @@ class Logins(RawCase):
                 attempted(peer.send, *[login_request("nobody", name, rest)] * 3000)
                 self.assertIn(self.assert_ends(peer), ENOUGH)
                 peer.close()
-                self.assertLessEqual(len(self.logins()), 7)  # and one for nothing
+                asked = len(self.logins())
+                self.assertLessEqual(asked, 7)  # and one for nothing
+                if name in ("password", "none"):  # what the others begin is never ended, or not offered
+                    self.assertGreaterEqual(asked, 6, name)
 
     def test_names_and_passwords_of_256_kb_cost_one_answer(self):  # B05
         big = "x" * 260_000
@@ -118,7 +121,9 @@ class Logins(RawCase):
         self.assertEqual(peer.ask_login("nobody", "password", b"\0" + text(big)), AUTH_FAILURE)
         self.assertEqual(peer.ask_login("nobody", "password", b"\1" + text("x") + text(big)), AUTH_FAILURE)  # a change of it
         self.assertEqual(peer.ask_password("run", big), AUTH_SUCCESS)  # no code is asked for
-        self.assertTrue(all(len(user) <= 64 and len(credential) <= 256 for _, user, credential in self.logins()))
+        logins = self.logins()
+        self.assertGreater(len(logins), 1)
+        self.assertTrue(all(len(user) <= 64 and len(credential) <= 256 for _, user, credential in logins))
         for size in (262_144, 1 << 20):
             peer = self.at_the_door()
             attempted(peer.send, login_request("run", "password", b"\0" + text("x" * size)))
@@ -145,7 +150,7 @@ class Logins(RawCase):
                 begin = len(self.front_end.log_text())
                 peer = self.at_the_door()
                 answers = [attempted(peer.ask_password, user, WRONG_CODE) for _ in range(6)]
-                self.assertIn(answers[0], (AUTH_FAILURE, None))
+                self.assertEqual(answers[0], AUTH_FAILURE)
                 self.assertNotIn(AUTH_SUCCESS, answers)
                 peer.close()
                 self.assertTrue(client.until(lambda: "sshd.closed" in self.front_end.log_text()[begin:], 10))
