@@ -20,7 +20,7 @@ struct SshdConfig {
   SshAccess access;                // which questions are worth asking; the supervisor judges
   bool open_on_network = false;    // `open` also where strangers can reach it
   bool penalise_loopback = false;  // for tests: entrance.h says why it is off
-  bool made_ahead = true;          // one session process waits for the next connection
+  bool made_ahead = true;          // session processes wait for the next connections (spare_sessions.h)
   Severity log_level = Severity::Info;
 };
 

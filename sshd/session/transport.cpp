@@ -72,8 +72,8 @@ Expected<void> Transport::start(HostKey key) {
     return failure("set host key", 0, {}, ssh_get_error(bind_));
   (void)key.release();  // the bind owns it now
   // Accepting takes libssh 2 ms without a look at the descriptor: it gets a number now, and the connection later.
-  Fd placeholder = std::move(TRY(make_seqpacket_pair(Blocking::No)).ours);
-  libssh_number_ = placeholder.release();
+  Fd reserved = std::move(TRY(make_seqpacket_pair(Blocking::No)).ours);
+  libssh_number_ = reserved.release();
   if (ssh_bind_accept_fd(bind_, session_, libssh_number_) != SSH_OK)
     return failure("accept ssh connection", 0, {}, ssh_get_error(bind_));
   // The bind has no word for it: without this a client that asks for zlib gets it ("no" would only prefer none).

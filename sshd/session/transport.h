@@ -97,7 +97,7 @@ class Transport {
   ssh_callbacks_struct progress_{};     // fills in keys_
   KeyProgress keys_;
   Arrived looked_;
-  int libssh_number_ = -1;  // the descriptor that libssh owns: a placeholder until accept()
+  int libssh_number_ = -1;  // of the descriptor that libssh owns; the connection is there from accept() on
   Fd socket_;
   bool called_back_ = false;
   bool gone_ = false;

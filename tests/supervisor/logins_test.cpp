@@ -10,6 +10,7 @@
 #include "jail/os/log.h"
 #include "jail/wire/result_json.h"
 #include "tests/supervisor/authorized_keys_samples.h"
+#include "tests/supervisor/logins_place.h"
 
 namespace mayfly {
 
@@ -19,22 +20,7 @@ const std::string kLine(samples::kEd25519);
 const std::string kBlob = kLine.substr(12, kLine.find(' ', 12) - 12);
 std::uint64_t the_time = 1'800'000'000'000;
 
-struct Place {
-  char path[32] = "/tmp/mayfly-test-XXXXXX";
-  Catalogue catalogue = Catalogue::built_in();
-  Place() {
-    REQUIRE(::mkdtemp(path) != nullptr);
-    set_log_threshold(Severity::Error);
-  }
-  ~Place() {
-    for (const char* name : {"/invites.json", "/keys"}) std::remove((std::string(path) + name).c_str());
-    std::remove(path);
-  }
-  void authorize(const std::string& lines) const {
-    std::ofstream(keys()) << lines;
-    REQUIRE(::chmod(keys().c_str(), 0600) == 0);
-  }
-  [[nodiscard]] std::string keys() const { return std::string(path) + "/keys"; }
+struct Place : LoginsPlace {
   [[nodiscard]] Logins with(bool open, bool keys_too, bool invites) const {
     return Logins({open, keys_too, invites, keys()}, catalogue, path, [] { return the_time; });
   }

@@ -13,6 +13,7 @@
 #include "jail/os/log.h"
 #include "jail/supervisor/logins.h"
 #include "tests/supervisor/authorized_keys_samples.h"
+#include "tests/supervisor/logins_place.h"
 
 namespace mayfly {
 
@@ -28,20 +29,8 @@ const std::string kLine(samples::kEd25519);
 const std::string kKnown = kLine.substr(12, kLine.find(' ', 12) - 12);
 const std::string kUnknown = kKnown.substr(0, kKnown.size() - 8) + "AAAAAAAA";
 
-struct Place {
-  char path[32] = "/tmp/mayfly-test-XXXXXX";
-  Catalogue catalogue = Catalogue::built_in();
-  Place() {
-    REQUIRE(::mkdtemp(path) != nullptr);
-    set_log_threshold(Severity::Error);
-    std::ofstream(keys()) << kLine << "\n";
-    REQUIRE(::chmod(keys().c_str(), 0600) == 0);
-  }
-  ~Place() {
-    for (const char* name : {"/invites.json", "/keys"}) std::remove((std::string(path) + name).c_str());
-    std::remove(path);
-  }
-  [[nodiscard]] std::string keys() const { return std::string(path) + "/keys"; }
+struct Place : LoginsPlace {
+  Place() { authorize(kLine + "\n"); }
   [[nodiscard]] Logins with(bool keys_too, bool invites) const {
     return Logins({false, keys_too, invites, keys()}, catalogue, path, [] { return 1'800'000'000'000; });
   }
